@@ -29,7 +29,10 @@ _FEW = np.int64(32)  # so many are put in order by insertion
 
 @leaf_kernel
 def _insert(keys, order, start, size):
-    """Put the places start … start + size in the order of their keys; equals stay as they are."""
+    """Put the places start … start + size in the order of their keys; equals stay as they are.
+
+    keys (n_groups,) float64; order (n_groups,) int64, written.
+    """
     for i in range(size):
         key, j = keys[start + i], i
         while j > 0 and keys[order[start + j - 1]] > key:
@@ -40,7 +43,10 @@ def _insert(keys, order, start, size):
 
 @leaf_kernel
 def _sort(keys, order, spare, start, size):
-    """`_insert` for any number of places: short runs, then merged by way of ``spare``."""
+    """`_insert` for any number of places: short runs, then merged by way of ``spare``.
+
+    keys (n_groups,) float64; order (n_groups,) int64, written; spare (n_rows,) uint32, scratch.
+    """
     end, width = start + size, _FEW
     for low in range(start, end, _FEW):
         _insert(keys, order, low, min(end - low, _FEW))
@@ -62,7 +68,13 @@ def _sort(keys, order, spare, start, size):
 
 @leaf_kernel
 def _add_up(entries, present, codes, words, row_weight, grid, start, so_far, groups, sizes, nobody):
-    """Add up the rows of every category in every node; ``so_far`` is scratch, and zeros."""
+    """Add up the rows of every category in every node; ``so_far`` is scratch, and zeros.
+
+    entries (n_rows,) uint32; codes (n_rows,) float64; words (n_rows,) int64; row_weight (n_rows,) int64,
+    or empty; start (n_nodes,) int64; so_far (sum, weight, count, touched) (n_nodes,) int64 each;
+    groups (code, sum, weight, count) (n_groups,) int64 each, written; sizes (n_nodes,) int64, added
+    to.
+    """
     shift, slot, whole_weights = grid
     code_of, sums, weights, counts = groups
     sum_here, weight_here, count_here, touched = so_far
@@ -101,6 +113,9 @@ def _divide(
 
     ``missing`` and ``node`` are (sum, weight, rows) and (mean, weight, rows). Returns score, categories on
     the left and weight there, where missing values go right; then the same where they go left.
+
+    groups (code, sum, weight, count) (n_groups,) int64 each; keys (n_groups,) float64, scratch; order
+    (n_groups,) int64, scratch; arranged (n_rows,) uint32, written.
     """
     code_of, sums, weights, counts = groups
     missing_sum, missing_weight, missing_rows = missing
@@ -138,7 +153,10 @@ def _divide(
 
 @leaf_kernel
 def _keep(k, groups, missing, node, least, least_weight, first, size, scratch, arranged, clearly):
-    """`_divide`, written to the node's place in the scratch."""
+    """`_divide`, written to the node's place in the scratch.
+
+    groups (code, sum, weight, count) (n_groups,) int64 each; arranged (n_rows,) uint32, written.
+    """
     best, place, on_left = scratch.best, scratch.place, scratch.on_left
     best[0, k], place[0, k], on_left[0, k], best[1, k], place[1, k], on_left[1, k] = _divide(
         first, size, groups, missing, node, least, least_weight, scratch.keys, scratch.groups[4],
@@ -148,7 +166,11 @@ def _keep(k, groups, missing, node, least, least_weight, first, size, scratch, a
 
 @leaf_kernel
 def divide_counted(cells, n_codes, level, least, least_weight, scratch, arranged, clearly, sizes):
-    """`scan_categories` for a column that was counted (counted.py)."""
+    """`scan_categories` for a column that was counted (counted.py).
+
+    cells (n_nodes * (n_codes + 1), 4) int64; level (mean, weight, rows) (n_nodes,) float64, float64
+    and int64; arranged (n_rows,) uint32, written; sizes (n_nodes,) int64, written.
+    """
     mean, weight, n_rows = level
     groups = scratch.groups[0], scratch.groups[1], scratch.groups[2], scratch.groups[3]
     code_of, sums, weights, counts = groups
@@ -202,6 +224,11 @@ def scan_categories(
         Filled with the categories of every node in their order, a node beginning where its rows begin.
     clearly : float
         What a score must be times the best so far to be better.
+
+    entries (n_rows,) uint32; codes (n_rows,) float64; words (n_rows,) int64; row_weight (n_rows,) int64,
+    or empty; level (mean, weight, rows) (n_nodes,) float64, float64 and int64; missing
+    (sum, weight, rows) (n_nodes,) int64 each; sizes (n_nodes,) int64, written; arranged (n_rows,)
+    uint32, written.
     """
     mean, weight, n_rows = level
     missing_sum, missing_weight, missing_rows = missing

@@ -57,11 +57,11 @@ _EPS = float(np.finfo(np.float64).eps)
 class LevelRows(NamedTuple):
     """What rows bring along."""
 
-    r: np.ndarray  # float64: residuals
-    weight: np.ndarray  # float64; empty if every row weighs 1
-    row_weight: np.ndarray  # int64: on its grid; empty likewise
-    inside: np.ndarray  # uint8: whether a row is in the bag; empty if all are
-    bag: np.ndarray  # int64: the rows in the bag; empty if all are
+    r: np.ndarray  # (n_rows,) float64: residuals
+    weight: np.ndarray  # (n_rows,) float64; empty if every row weighs 1
+    row_weight: np.ndarray  # (n_rows,) int64: on its grid; empty likewise
+    inside: np.ndarray  # (n_rows,) uint8: whether a row is in the bag; empty if all are
+    bag: np.ndarray  # (n_in_bag,) int64: the rows in the bag; empty if all are
 
 
 class Limits(NamedTuple):
@@ -86,39 +86,39 @@ class Limits(NamedTuple):
 class Nodes(NamedTuple):
     """The nodes so far, in the order they are numbered."""
 
-    kind: np.ndarray  # uint8: see kinds.py
-    feature: np.ndarray  # int32, -1 at a leaf
-    first_child: np.ndarray  # int32
-    n_children: np.ndarray  # int32
-    missing_child: np.ndarray  # int32
-    threshold: np.ndarray  # float64
-    upper: np.ndarray  # float64: of a question about numbers, the next value above in the node
-    gain: np.ndarray  # float64
-    stats: np.ndarray  # (5, nodes): weight, mean, impurity, smallest, largest residual
-    count: np.ndarray  # int64
-    bits_start: np.ndarray  # int64, -1 for none
-    bits: np.ndarray  # uint32: categories that go left, one bit each
+    kind: np.ndarray  # (most nodes,) uint8: see kinds.py
+    feature: np.ndarray  # (most nodes,) int32, -1 at a leaf
+    first_child: np.ndarray  # (most nodes,) int32
+    n_children: np.ndarray  # (most nodes,) int32
+    missing_child: np.ndarray  # (most nodes,) int32
+    threshold: np.ndarray  # (most nodes,) float64
+    upper: np.ndarray  # (most nodes,) float64: of a question about numbers, the next value above in the node
+    gain: np.ndarray  # (most nodes,) float64
+    stats: np.ndarray  # (5, most nodes) float64: : weight, mean, impurity, smallest, largest residual
+    count: np.ndarray  # (most nodes,) int64
+    bits_start: np.ndarray  # (most nodes,) int64, -1 for none
+    bits: np.ndarray  # (most words,) uint32: categories that go left, one bit each
     used: np.ndarray  # (1,) int64: words of ``bits`` so far
 
 
 class LevelWork(NamedTuple):
     """What a tree is grown with; the next tree may use it again."""
 
-    node: np.ndarray  # uint16: the leaf of every row, when the tree is grown
-    words: np.ndarray  # int64: of every row, what it adds and the place of its node in the level
-    order: np.ndarray  # uint32: rows, node by node: see divide.py
-    spare: np.ndarray  # uint32, as many
-    begin: np.ndarray  # (2, nodes) int64: where the rows of a node begin, in the bag and out of it
-    size: np.ndarray  # (2, nodes) int64: how many there are; 0 where children have them
-    ids: np.ndarray  # int64: the nodes of the level
-    keys: np.ndarray  # uint64: their random keys
-    sums: np.ndarray  # (3, nodes of a level + 1) int64
-    mean: np.ndarray  # float64
-    weight: np.ndarray  # float64
-    taken: np.ndarray  # (nodes of a level, columns) bool: those a node may ask
+    node: np.ndarray  # (n_rows,) uint16: the leaf of every row, when the tree is grown
+    words: np.ndarray  # (n_rows,) int64: of every row, what it adds and the place of its node in the level
+    order: np.ndarray  # (n_rows,) uint32: rows, node by node: see divide.py
+    spare: np.ndarray  # (n_rows,) uint32, as many
+    begin: np.ndarray  # (2, most nodes) int64: where the rows of a node begin, in the bag and out of it
+    size: np.ndarray  # (2, most nodes) int64: how many there are; 0 where children have them
+    ids: np.ndarray  # (n_level,) int64: the nodes of the level
+    keys: np.ndarray  # (n_level,) uint64: their random keys
+    sums: np.ndarray  # (3, n_level + 1) int64
+    mean: np.ndarray  # (n_level + 1,) float64
+    weight: np.ndarray  # (n_level + 1,) float64
+    taken: np.ndarray  # (n_level, n_columns) bool: those a node may ask
     state: np.ndarray  # (2,) int64: nodes so far, and nodes of the level
-    next_ids: np.ndarray  # int64: first children of the level, scratch
-    next_keys: np.ndarray  # uint64: keys of their parents, likewise
+    next_ids: np.ndarray  # (n_level,) int64: first children of the level, scratch
+    next_keys: np.ndarray  # (n_level,) uint64: keys of their parents, likewise
 
 
 @inline
@@ -139,7 +139,10 @@ def _make_leaf(nodes, k):
 
 @plain_kernel
 def make_root(rows, limits, nodes, work):
-    """Put all rows into node 0; ``work.state`` tells how many nodes the first level has."""
+    """Put all rows into node 0; ``work.state`` tells how many nodes the first level has.
+
+    work (node, words, order, ...) a `LevelWork`.
+    """
     gather_rows(rows.inside, work)
     write_numbers(rows.r, rows.weight, limits.whole_weights, limits.scale, work.words)
     _make_leaf(nodes, 0)
@@ -151,7 +154,10 @@ def make_root(rows, limits, nodes, work):
 
 @plain_kernel
 def open_level(rows, limits, work):
-    """Write the words of all rows, and the sums of the level's nodes."""
+    """Write the words of all rows, and the sums of the level's nodes.
+
+    work (node, words, order, ...) a `LevelWork`.
+    """
     m = work.state[1]
     sums = work.sums[:, : m + 1]
     place_rows(rows.row_weight, limits.whole_weights, work, sums)
@@ -263,7 +269,10 @@ def _write_question(table, work, found, nodes, f, k, node, counted):
 
 @plain_kernel
 def close_level(table, rows, limits, work, found, nodes):
-    """Divide the nodes of a level; ``work.state`` tells how many there are, and are worth searching next."""
+    """Divide the nodes of a level; ``work.state`` tells how many there are, and are worth searching next.
+
+    work (node, words, order, ...) a `LevelWork`.
+    """
     size, m = work.state[0], work.state[1]
     k_next = 0
     ids, keys = work.next_ids, work.next_keys
@@ -307,7 +316,10 @@ def close_level(table, rows, limits, work, found, nodes):
 
 @plain_kernel
 def grow_tree(parts, table, rows, limits, work, scratch, found, nodes, columns):
-    """Grow a tree in one thread; ``work.state`` tells its nodes, ``work.node`` the leaf of every row."""
+    """Grow a tree in one thread; ``work.state`` tells its nodes, ``work.node`` the leaf of every row.
+
+    work (node, words, order, ...) a `LevelWork`; columns (n_columns,) int64.
+    """
     call_at(parts.root, (rows, limits, nodes, work))
     for _ in range(limits.depth):
         m = work.state[1]

@@ -49,7 +49,10 @@ class LevelParts(NamedTuple):
 
 @shared
 def part_of(table, f, m, row_weight, rules):
-    """Return how a column is searched where a level has m nodes, nobody's included."""
+    """Return how a column is searched where a level has m nodes, nobody's included.
+
+    row_weight (n_rows,) int64, or empty; rules (...) see search.py.
+    """
     if is_counted(table, f, m):
         return COUNTED
     if table.kind[f] == CATEGORIES:
@@ -61,7 +64,11 @@ def part_of(table, f, m, row_weight, rules):
 
 @leaf_kernel
 def scan_columns(parts, table, columns, words, row_weight, level, rules, scratch, found):
-    """Find the best cut of every node on every one of some columns; see search.py."""
+    """Find the best cut of every node on every one of some columns; see search.py.
+
+    columns (n_some,) int64; words (n_rows,) int64; row_weight (n_rows,) int64, or empty; level
+    (mean, weight, rows) (n_nodes,) float64, float64 and int64; rules (...) see search.py.
+    """
     m = len(level[0])
     for k in range(m):
         scratch.bars[k] = REFUSED
@@ -102,6 +109,10 @@ def scan_drawn(parts, table, words, row_weight, level, rules, keys, most, taken,
     """Let every node look at columns of its own: so many, and more until one of them varies.
 
     ``taken``: filled with the columns a node may ask.
+
+    words (n_rows,) int64; row_weight (n_rows,) int64, or empty; level (mean, weight, rows) (n_nodes,)
+    float64, float64 and int64; rules (...) see search.py; keys (n_nodes,) uint64; taken
+    (n_nodes, n_columns) bool, written.
     """
     width, m, order = len(table.lists), len(level[0]) - 1, scratch.order
     for k in range(m):

@@ -55,61 +55,61 @@ class LevelTable(NamedTuple):
 
     # (columns, rows of the bag) uint32, see columns/presort.py; categories by code
     lists: np.ndarray
-    present: np.ndarray  # (columns,) int64: how many of them have a value
-    kind: np.ndarray  # (columns,) uint8: NUMBERS, RANKS or CATEGORIES
-    n_codes: np.ndarray  # (columns,) int64: categories there are
-    values: np.ndarray  # (columns, rows) float64, NaN where missing; categories: codes
+    present: np.ndarray  # (n_columns,) int64: how many of them have a value
+    kind: np.ndarray  # (n_columns,) uint8: NUMBERS, RANKS or CATEGORIES
+    n_codes: np.ndarray  # (n_columns,) int64: categories there are
+    values: np.ndarray  # (n_columns, n_rows) float64, NaN where missing; categories: codes
     has_categories: bool
-    charged: np.ndarray = _NO_CHARGE  # (columns,) bool: which categories are charged
+    charged: np.ndarray = _NO_CHARGE  # (n_columns,) bool: which categories are charged
     # columns of few values (counted.py); none of them, if that is left out
-    codes: np.ndarray = _NO_CODES  # (lines, rows) uint16: columns, the code behind the last means
+    codes: np.ndarray = _NO_CODES  # (n_lines, n_rows) uint16: columns, the code behind the last means
     # missing; then groups of columns, by combination of their codes
-    coded: np.ndarray = _NO_COLUMN  # (columns,) int64: line of ``codes``, -1 for none
-    n_values: np.ndarray = _NO_COLUMN  # (columns,) int64: codes there are
-    value_of: np.ndarray = _NO_VALUES  # (coded, codes) float64: what a code stands for
-    line_size: np.ndarray = _NO_COLUMN  # (lines,) int64: codes or combinations there are
-    joint: np.ndarray = _NO_COLUMN  # (columns,) int64: line of a column's group, -1 for none
-    members: np.ndarray = _NO_COLUMN  # int64: the columns of every line
-    first_member: np.ndarray = _NO_COLUMN  # (lines + 1,) int64: where those of a line begin
-    part_code: np.ndarray = _NO_CODES  # (coded, combinations) uint16: the column's code in each
+    coded: np.ndarray = _NO_COLUMN  # (n_columns,) int64: line of ``codes``, -1 for none
+    n_values: np.ndarray = _NO_COLUMN  # (n_columns,) int64: codes there are
+    value_of: np.ndarray = _NO_VALUES  # (n_coded, most codes) float64: what a code stands for
+    line_size: np.ndarray = _NO_COLUMN  # (n_lines,) int64: codes or combinations there are
+    joint: np.ndarray = _NO_COLUMN  # (n_columns,) int64: line of a column's group, -1 for none
+    members: np.ndarray = _NO_COLUMN  # (n_members,) int64: the columns of every line
+    first_member: np.ndarray = _NO_COLUMN  # (n_lines + 1,) int64: where those of a line begin
+    part_code: np.ndarray = _NO_CODES  # (n_coded, most combinations) uint16: the column's code in each
 
 
 class LevelBest(NamedTuple):
     """The best cut of every node of a level on every column, (columns, nodes)."""
 
-    score: np.ndarray  # float64; -1 where there is no cut
-    place: np.ndarray  # int64: the first entry on the right; categories: how many go left
-    on_left: np.ndarray  # float64: weight
-    flags: np.ndarray  # int64: LEFT if missing values go left, MET if there are any, VARIES
-    arranged: np.ndarray  # (columns, rows) uint32: categories of the nodes in their order
-    sizes: np.ndarray  # int64: categories a node has met; of other columns, 0 or nothing of use
+    score: np.ndarray  # (n_columns, n_nodes) float64; -1 where there is no cut
+    place: np.ndarray  # (n_columns, n_nodes) int64: the first entry on the right; categories: how many go left
+    on_left: np.ndarray  # (n_columns, n_nodes) float64: weight
+    flags: np.ndarray  # (n_columns, n_nodes) int64: LEFT if missing values go left, MET if there are any, VARIES
+    arranged: np.ndarray  # (n_columns, n_rows) uint32: categories of the nodes in their order
+    sizes: np.ndarray  # (n_columns, n_nodes) int64: categories a node has met; of other columns, 0 or nothing of use
 
 
 class LevelScratch(NamedTuple):
     """What one thread searches with: a place for every node of a level, nobody's included."""
 
-    columns: np.ndarray  # int64: those that are searched the same way
-    drawn: np.ndarray  # int64: those that some node draws
-    sums: np.ndarray  # (2, nodes) int64: on the left, and missing
-    weights: np.ndarray  # (2, nodes) int64
-    counts: np.ndarray  # (3, nodes) int64; the last: values that are met
-    left_rows: np.ndarray  # float64
-    last: np.ndarray  # uint64: the code of a node's last row
-    best: np.ndarray  # (2, nodes) float64: missing values go right, and left
-    bar: np.ndarray  # (2, nodes) float64
-    place: np.ndarray  # (2, nodes) int64
-    on_left: np.ndarray  # (2, nodes) float64
-    left_code: np.ndarray  # (2, nodes) int64
-    bars: np.ndarray  # float64: what a column must score to be a node's best
-    cells: np.ndarray  # (5, nodes and codes, 4) int64, zeros: of four lines, and of a part of one
-    lines: np.ndarray  # int64: what is counted
-    n_asked: np.ndarray  # int64: how many columns of a line are looked at
-    is_asked: np.ndarray  # (columns,) bool, all False
-    groups: np.ndarray  # (5, rows or codes) int64: of categories
-    keys: np.ndarray  # float64, as many
-    numbers: np.ndarray  # (2, rows) int64: weighted rows, node by node
-    places: np.ndarray  # uint32, as many
-    order: np.ndarray  # (nodes, columns) int64: columns in the order they are drawn in
+    columns: np.ndarray  # (n_columns,) int64: those that are searched the same way
+    drawn: np.ndarray  # (n_columns,) int64: those that some node draws
+    sums: np.ndarray  # (2, n_nodes) int64: on the left, and missing
+    weights: np.ndarray  # (2, n_nodes) int64
+    counts: np.ndarray  # (3, n_nodes) int64; the last: values that are met
+    left_rows: np.ndarray  # (n_nodes,) float64
+    last: np.ndarray  # (n_nodes,) uint64: the code of a node's last row
+    best: np.ndarray  # (2, n_nodes) float64: missing values go right, and left
+    bar: np.ndarray  # (2, n_nodes) float64
+    place: np.ndarray  # (2, n_nodes) int64
+    on_left: np.ndarray  # (2, n_nodes) float64
+    left_code: np.ndarray  # (2, n_nodes) int64
+    bars: np.ndarray  # (n_nodes,) float64: what a column must score to be a node's best
+    cells: np.ndarray  # (5, n_cells, 4) int64, zeros: of four lines, and of a part of one
+    lines: np.ndarray  # (n_columns,) int64: what is counted
+    n_asked: np.ndarray  # (n_lines,) int64: how many columns of a line are looked at
+    is_asked: np.ndarray  # (n_columns,) bool, all False
+    groups: np.ndarray  # (5, n_groups) int64: of categories
+    keys: np.ndarray  # (n_groups,) float64, as many
+    numbers: np.ndarray  # (2, n_dealt) int64: weighted rows, node by node
+    places: np.ndarray  # (n_dealt,) uint32, as many
+    order: np.ndarray  # (n_nodes, n_columns) int64: columns in the order they are drawn in
 
 
 def new_scratch(
@@ -153,7 +153,12 @@ def new_scratch(
 def _scan_plain(
     entries, words, mean, weight, least, left_sum, left, last, best, bar, place, on_left
 ):  # fmt: skip
-    """Rows of weight 1, nothing missing: the loop most time is spent in."""
+    """Rows of weight 1, nothing missing: the loop most time is spent in.
+
+    entries (n_rows,) uint32; words (n_rows,) int64; mean, weight (n_nodes,) float64; left_sum, place
+    (n_nodes,) int64, updated; left, best, bar, on_left (n_nodes,) float64, updated; last (n_nodes,)
+    uint64, updated.
+    """
     code = np.uint64(0)
     for i in range(len(entries)):
         entry = entries[i]
@@ -175,7 +180,11 @@ def _scan_plain(
 def _add_missing(
     entries, present, words, row_weight, whole_weights, missing_sum, missing_weight, missing_rows
 ):
-    """Add up the rows of every node that miss the column's value."""
+    """Add up the rows of every node that miss the column's value.
+
+    entries (n_rows,) uint32; words (n_rows,) int64; row_weight (n_rows,) int64, or empty; missing_sum,
+    missing_weight, missing_rows (n_nodes,) int64, added to.
+    """
     for i in range(present, len(entries)):
         row = np.uint64(entries[i] & POSITION)
         k = np.uint64(words[row]) & SLOT
@@ -190,7 +199,13 @@ def _scan_full(
     entries, present, words, row_weight, whole_weights, mean, weight, n_rows, least, least_weight, left_sum,
     left_weight, left, last, missing_sum, missing_weight, missing_rows, best, bar, place, on_left, values,
 ):  # fmt: skip
-    """Weights and missing values; ``best`` and the like have a line for each side missing rows take."""
+    """Weights and missing values; ``best`` and the like have a line for each side missing rows take.
+
+    entries (n_rows,) uint32; words (n_rows,) int64; row_weight (n_rows,) int64, or empty; mean, weight
+    (n_nodes,) float64; n_rows, missing_sum, missing_weight, missing_rows (n_nodes,) int64; left_sum,
+    left_weight, left, values (n_nodes,) int64, updated; last (n_nodes,) uint64, updated; best, bar,
+    on_left (2, n_nodes) float64, updated; place (2, n_nodes) int64, updated.
+    """
     code = np.uint64(0)
     for i in range(present + 1):
         k, number, w = np.uint64(0), np.int64(0), np.int64(0)
@@ -277,7 +292,11 @@ def _keep(f, scratch, m, found):
 
 @leaf_kernel
 def _count_ends(entries, words, last, first, values):
-    """Write 2 for nodes whose first and last value differ, 1 for others; every node but nobody's has rows."""
+    """Write 2 for nodes whose first and last value differ, 1 for others; every node but nobody's has rows.
+
+    entries (n_rows,) uint32; words (n_rows,) int64; last (n_nodes,) uint64; first (n_nodes,) int64,
+    scratch; values (n_nodes,) int64, written.
+    """
     m, code, unmet = len(values), np.uint64(0), len(values) - 1
     for k in range(m):
         first[k] = 0
@@ -296,7 +315,11 @@ def _count_ends(entries, words, last, first, values):
 
 @plain_kernel
 def scan_plain(table, columns, words, row_weight, level, rules, scratch, found):
-    """Search columns of numbers that miss none; rows weigh 1."""
+    """Search columns of numbers that miss none; rows weigh 1.
+
+    columns (n_some,) int64; words (n_rows,) int64; row_weight (0,) int64; level (mean, weight, rows)
+    (n_nodes,) float64, float64 and int64; rules (...) as above.
+    """
     mean, weight, _ = level
     for f in columns:
         _begin(scratch, len(mean))
@@ -315,7 +338,11 @@ def scan_plain(table, columns, words, row_weight, level, rules, scratch, found):
 
 @plain_kernel
 def scan_full(table, columns, words, row_weight, level, rules, scratch, found):
-    """Search any columns of numbers and ranks."""
+    """Search any columns of numbers and ranks.
+
+    columns (n_some,) int64; words (n_rows,) int64; row_weight (n_rows,) int64, or empty; level
+    (mean, weight, rows) (n_nodes,) float64, float64 and int64.
+    """
     mean, weight, n_rows = level
     least, least_weight, whole_weights, _, _ = rules
     sums, weights, counts = scratch.sums, scratch.weights, scratch.counts
@@ -342,7 +369,11 @@ def scan_full(table, columns, words, row_weight, level, rules, scratch, found):
 
 @plain_kernel
 def scan_words(table, columns, words, row_weight, level, rules, scratch, found):
-    """Search columns of categories."""
+    """Search columns of categories.
+
+    columns (n_some,) int64; words (n_rows,) int64; row_weight (n_rows,) int64, or empty; level
+    (mean, weight, rows) (n_nodes,) float64, float64 and int64.
+    """
     least, least_weight, whole_weights, _, _ = rules
     sums, weights, counts, m = scratch.sums, scratch.weights, scratch.counts, len(level[0])
     for f in columns:
