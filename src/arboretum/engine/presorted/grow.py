@@ -94,7 +94,7 @@ class Nodes(NamedTuple):
     threshold: np.ndarray  # (most nodes,) float64
     upper: np.ndarray  # (most nodes,) float64: of a question about numbers, the next value above in the node
     gain: np.ndarray  # (most nodes,) float64
-    stats: np.ndarray  # (5, most nodes) float64: : weight, mean, impurity, smallest, largest residual
+    stats: np.ndarray  # (5, most nodes) float64: weight, mean, impurity, smallest, largest residual
     count: np.ndarray  # (most nodes,) int64
     bits_start: np.ndarray  # (most nodes,) int64, -1 for none
     bits: np.ndarray  # (most words,) uint32: categories that go left, one bit each
