@@ -80,7 +80,7 @@ def are_whole(weights: np.ndarray, bits: int = WEIGHT_BITS) -> bool:
 class GridWeights(NamedTuple):
     """Weights on their grid."""
 
-    row: np.ndarray  # int64
+    row: np.ndarray  # (..., n_rows) int64
     step: float  # what 1 weighs
     whole_weights: bool  # they are as they were
 

@@ -29,7 +29,10 @@ def uniform(bits):
 
 @kernel
 def child_keys(parents, keys):
-    """Fill ``keys[2 i + side]``: a child's key comes from its parent's and its side, nothing else."""
+    """Fill ``keys[2 i + side]``: a child's key comes from its parent's and its side, nothing else.
+
+    parents (n,) uint64; keys (2 * n,) uint64, written.
+    """
     for i in range(len(parents)):
         keys[2 * i] = mix(parents[i], np.uint64(0))
         keys[2 * i + 1] = mix(parents[i], np.uint64(1))
@@ -37,7 +40,10 @@ def child_keys(parents, keys):
 
 @subkernel
 def pick_column(node_key, turn, order):
-    """Put a random one of the entries not drawn yet at ``order[turn]`` (Fisher-Yates); return it."""
+    """Put a random one of the entries not drawn yet at ``order[turn]`` (Fisher-Yates); return it.
+
+    order (n_columns,) int64, updated.
+    """
     n = len(order)
     if turn == 0:
         for f in range(n):
@@ -53,7 +59,10 @@ def pick_column(node_key, turn, order):
 
 @kernel
 def draw_features(keys, order):
-    """Fill each node's row of ``order`` with a random permutation of the features."""
+    """Fill each node's row of ``order`` with a random permutation of the features.
+
+    keys (n_nodes,) uint64; order (n_nodes, n_columns) int64, written.
+    """
     for k in range(len(keys)):
         for turn in range(order.shape[1]):
             pick_column(keys[k], turn, order[k])
@@ -61,7 +70,10 @@ def draw_features(keys, order):
 
 @kernel
 def draw_rows(key, size, counts):
-    """Draw ``size`` rows with replacement; add to ``counts`` how often each is drawn."""
+    """Draw ``size`` rows with replacement; add to ``counts`` how often each is drawn.
+
+    counts (n_rows,) float64, added to.
+    """
     n = len(counts)
     for i in range(size):
         counts[np.uint64(uniform(mix(key, np.uint64(i))) * n)] += 1.0

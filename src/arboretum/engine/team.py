@@ -60,7 +60,10 @@ def new_team() -> np.ndarray:
 
 @subkernel
 def post(team, n_items):
-    """Offer a task: whoever reads its ticket sees all that was written before."""
+    """Offer a task: whoever reads its ticket sees all that was written before.
+
+    team (48,) int64, updated.
+    """
     atomic_write(team, _DONE, np.int64(0))
     turn = atomic_read(team, _TICKET) & ~_LEFT
     atomic_write(team, _TICKET, turn + _TURN + np.int64(n_items))
@@ -68,7 +71,10 @@ def post(team, n_items):
 
 @subkernel
 def take(team):
-    """Return an item nobody else has, or -1."""
+    """Return an item nobody else has, or -1.
+
+    team (48,) int64, updated.
+    """
     while True:
         ticket = atomic_read(team, _TICKET)
         left = ticket & _LEFT
@@ -80,7 +86,10 @@ def take(team):
 
 @subkernel
 def done(team):
-    """Report an item that was taken."""
+    """Report an item that was taken.
+
+    team (48,) int64, updated.
+    """
     atomic_add(team, _DONE, np.int64(1))
 
 
@@ -96,7 +105,10 @@ def wait_turn(waited):
 
 @subkernel
 def wait_for(team, n_items):
-    """Wait until all items of the task are done."""
+    """Wait until all items of the task are done.
+
+    team (48,) int64.
+    """
     waited = 0
     while atomic_read(team, _DONE) < n_items:
         waited = wait_turn(waited)
@@ -104,11 +116,17 @@ def wait_for(team, n_items):
 
 @subkernel
 def is_open(team):
-    """Tell whether more tasks may come."""
+    """Tell whether more tasks may come.
+
+    team (48,) int64.
+    """
     return atomic_read(team, _CLOSED) == 0
 
 
 @kernel
 def close(team):
-    """Send the helpers home."""
+    """Send the helpers home.
+
+    team (48,) int64, updated.
+    """
     atomic_write(team, _CLOSED, np.int64(1))

@@ -54,40 +54,40 @@ EPS = 1e-3  # Quinlan's: the least split information, the slack of his compariso
 class Cases(NamedTuple):
     """The cases of some nodes, those of a node next to each other."""
 
-    row: np.ndarray  # uint32
-    label: np.ndarray  # int32, class of the row
-    weight: np.ndarray  # float64, the fraction of the row that is here
+    row: np.ndarray  # (n_cases,) uint32
+    label: np.ndarray  # (n_cases,) int32, class of the row
+    weight: np.ndarray  # (n_cases,) float64, the fraction of the row that is here
 
 
 class CaseValues(NamedTuple):
     """What the rows say, every value once: numbers as they are, categories as short codes."""
 
-    numbers: np.ndarray  # (n, columns of numbers) float64, NaN is missing
-    codes: np.ndarray  # (columns of categories, n) unsigned; n_values is missing
-    n_values: np.ndarray  # int64, per column of categories
-    slot: np.ndarray  # int64, per column: its place among those of its kind
+    numbers: np.ndarray  # (n_rows, n_number_columns) float64, NaN is missing
+    codes: np.ndarray  # (n_category_columns, n_rows) unsigned; n_values is missing
+    n_values: np.ndarray  # (n_category_columns,) int64, per column of categories
+    slot: np.ndarray  # (n_columns,) int64, per column: its place among those of its kind
 
 
 class CaseNodes(NamedTuple):
     """The nodes they belong to."""
 
-    start: np.ndarray  # (k,) int64
-    end: np.ndarray  # (k,) int64
-    total: np.ndarray  # (k, classes) float64, weight of every class
-    weight: np.ndarray  # (k,) float64
+    start: np.ndarray  # (n_nodes,) int64
+    end: np.ndarray  # (n_nodes,) int64
+    total: np.ndarray  # (n_nodes, n_classes) float64, weight of every class
+    weight: np.ndarray  # (n_nodes,) float64
 
 
 class Questions(NamedTuple):
     """What nodes ask; as arrays of nodes, these are a tree laid out for cases."""
 
-    kind: np.ndarray  # uint8, 0 at a leaf
-    feature: np.ndarray  # int32
-    threshold: np.ndarray  # float64
-    first_child: np.ndarray  # int32
-    n_children: np.ndarray  # int32
-    missing_child: np.ndarray  # int32, -1: down every branch
-    map_start: np.ndarray  # int64, where the groups of the categories begin in `maps`
-    maps: np.ndarray  # uint32, child of each category
+    kind: np.ndarray  # (n_nodes,) uint8, 0 at a leaf
+    feature: np.ndarray  # (n_nodes,) int32
+    threshold: np.ndarray  # (n_nodes,) float64
+    first_child: np.ndarray  # (n_nodes,) int32
+    n_children: np.ndarray  # (n_nodes,) int32
+    missing_child: np.ndarray  # (n_nodes,) int32, -1: down every branch
+    map_start: np.ndarray  # (n_nodes,) int64, where the groups of the categories begin in `maps`
+    maps: np.ndarray  # (n_mapped,) uint32, child of each category
 
 
 def bits_table(n: int) -> np.ndarray:
@@ -99,7 +99,10 @@ def bits_table(n: int) -> np.ndarray:
 
 @inline
 def bits(x, table):
-    """Return x log2 x; small whole numbers are looked up."""
+    """Return x log2 x; small whole numbers are looked up.
+
+    table (n_kept,) float64, of `bits_table`.
+    """
     if x > 0.0 and x < len(table):  # asked of the float: from 2^63 on it is no int64
         i = np.int64(x)
         if x == np.float64(i):
@@ -109,7 +112,11 @@ def bits(x, table):
 
 @kernel
 def round_down(numbers, slot, order, present, value):
-    """Write the largest training value up to each of ``value``; order[slot, :present[slot]] is sorted."""
+    """Write the largest training value up to each of ``value``; order[slot, :present[slot]] is sorted.
+
+    numbers (n_rows, n_number_columns) float64; slot (n_queries,) int64; value (n_queries,) float64;
+    order (n_number_columns, n_rows) uint32; present (n_number_columns,) int64.
+    """
     for q in range(len(value)):
         f = slot[q]
         low, high = 0, present[f]  # the answer stands before `high`
@@ -128,6 +135,9 @@ def scan_thresholds(entries, cases, nodes, min_cases, table, gain, info, cut):
 
     Writes per node the gain after the charge log2(cuts tried)/N, the split information, and the place
     in the list where the right side begins, -1 if no cut is admissible.
+
+    entries (n_cases,) uint32; table (n_kept,) float64; gain, info (n_nodes,) float64, written; cut
+    (n_nodes,) int64, written.
     """
     classes = nodes.total.shape[1]
     left, right = np.empty(classes), np.empty(classes)
@@ -189,7 +199,11 @@ def scan_thresholds(entries, cases, nodes, min_cases, table, gain, info, cut):
 
 @inline
 def count_values(codes, cases, start, end, tag, stamp, seen, counts):
-    """Add up the class weights of every code of one node; return how many codes it holds."""
+    """Add up the class weights of every code of one node; return how many codes it holds.
+
+    codes (n_rows,) uint8, uint16 or uint32; stamp, seen (n_codes + 1,) int64, scratch; counts
+    (n_codes + 1, n_classes) float64, written.
+    """
     n = 0
     for p in range(start, end):
         c = np.int64(codes[cases.row[p]])
@@ -209,6 +223,9 @@ def scan_values(codes, n_codes, cases, nodes, min_cases, table, gain, info, n_la
 
     Code ``n_codes`` means missing. Writes the gain, the split information and the number of branches
     of weight ``min_cases`` or more.
+
+    codes (n_rows,) uint8, uint16 or uint32; table (n_kept,) float64; gain, info (n_nodes,) float64,
+    written; n_large (n_nodes,) int64, written.
     """
     classes = nodes.total.shape[1]
     counts = np.empty((n_codes + 1, classes))
@@ -257,7 +274,10 @@ def answer(asked, q, x, n_codes):
 
 @subkernel
 def find_branches(asked, q, values, row, begin, end, branch):
-    """Write the child that question q sends each of the rows ``row[begin:end]`` to, -1 for all of them."""
+    """Write the child that question q sends each of the rows ``row[begin:end]`` to, -1 for all of them.
+
+    row (n_cases,) uint32; branch (end - begin,) int32, written.
+    """
     slot, missing, start = values.slot[asked.feature[q]], asked.missing_child[q], asked.map_start[q]
     numbers, codes, maps, threshold = values.numbers, values.codes, asked.maps, asked.threshold[q]
     if asked.kind[q] == THRESHOLD:
@@ -281,6 +301,9 @@ def deal(values, cases, nodes, asked, branch, known, rows, total):
     Children are numbered through (``asked.first_child``). Writes the child of each case (-1: all),
     and per child the weight and number of known cases and the class weights, its share of the missing
     included. Leaves ``known`` and ``rows`` of a child that no known case reaches at 0.
+
+    branch (n_cases,) int32, written; known (n_children,) float64, written, 0 at first; rows (n_children,)
+    int64, written, 0 at first; total (n_children, n_classes) float64, written, 0 at first.
     """
     classes = total.shape[1]
     missed = np.empty(classes)
@@ -314,6 +337,9 @@ def hand_on(cases, nodes, asked, branch, known, rows, start, place, out):
     """Write the cases of the children; ``start`` is where a child's begin, -1 if it needs none.
 
     ``place``: of each case, its place among the known cases of its child or among the node's missing.
+
+    branch (n_cases,) int32; known (n_children,) float64; rows, start (n_children,) int64; place
+    (n_cases,) uint32, written.
     """
     cursor = np.zeros(len(start), np.int64)
     for q in range(len(nodes.start)):
@@ -342,7 +368,11 @@ def hand_on(cases, nodes, asked, branch, known, rows, start, place, out):
 
 @kernel
 def hand_on_list(entries, nodes, asked, branch, rows, start, place, cursor, last_run, out):
-    """Write one presorted list of the children; a value is new if its run was not met in the child."""
+    """Write one presorted list of the children; a value is new if its run was not met in the child.
+
+    entries (n_cases,) uint32; branch (n_cases,) int32; place (n_cases,) uint32; rows, start (n_children,)
+    int64; cursor, last_run (n_children,) int64, scratch; out (n_next_cases,) uint32, written.
+    """
     for q in range(len(nodes.start)):
         first, last = asked.first_child[q], asked.first_child[q] + asked.n_children[q]
         for child in range(first, last):

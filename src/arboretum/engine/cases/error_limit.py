@@ -88,6 +88,9 @@ def extra_errors(n, e, how):
 
 @kernel
 def extra_errors_of(n, e, limit, confidence, z, out):
-    """Write `extra_errors` of many leaves."""
+    """Write `extra_errors` of many leaves.
+
+    n, e (n_leaves,) float64; out (n_leaves,) float64, written.
+    """
     for i in range(len(n)):
         out[i] = extra_errors(n[i], e[i], (limit, confidence, z))

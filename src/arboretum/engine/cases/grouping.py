@@ -15,7 +15,10 @@ __all__ = ["group_values", "scan_groups"]
 
 @inline
 def _join(groups, one, two, table):
-    """Return f(N) and Σ f(n_c) of two groups as one."""
+    """Return f(N) and Σ f(n_c) of two groups as one.
+
+    groups (n_groups, n_classes) float64; table (n_kept,) float64.
+    """
     weight, inside = 0.0, 0.0
     for c in range(groups.shape[1]):
         both = groups[one, c] + groups[two, c]
@@ -26,7 +29,11 @@ def _join(groups, one, two, table):
 
 @subkernel(makes_arrays=True)
 def _merge(groups, n, total_weight, missing_weight, table, group_of):
-    """Merge the n rows of class weights ``groups``; return (gain, info) and each row's group."""
+    """Merge the n rows of class weights ``groups``; return (gain, info) and each row's group.
+
+    groups (n, n_classes) float64, updated; table (n_kept,) float64; group_of (n_codes + 1,) int64,
+    written.
+    """
     outer, inner = (
         np.empty((n, n)),
         np.empty((n, n)),
@@ -90,7 +97,11 @@ def _merge(groups, n, total_weight, missing_weight, table, group_of):
 
 @subkernel(makes_arrays=True)
 def _node_groups(codes, n_codes, cases, nodes, k, table, scratch, group_of):
-    """Group the categories of one node; return (gain, info, how many, weight of the missing)."""
+    """Group the categories of one node; return (gain, info, how many, weight of the missing).
+
+    codes (n_rows,) uint8, uint16 or uint32; table (n_kept,) float64; scratch
+    (stamp, seen, counts, groups) as in `scan_groups`; group_of (n_codes + 1,) int64, written.
+    """
     stamp, seen, counts, groups = scratch
     n = count_values(codes, cases, nodes.start[k], nodes.end[k], k, stamp, seen, counts)
     seen[:n].sort()
@@ -110,7 +121,11 @@ def _node_groups(codes, n_codes, cases, nodes, k, table, scratch, group_of):
 
 @kernel(makes_arrays=True)
 def scan_groups(codes, n_codes, cases, nodes, min_cases, table, gain, info, n_large):
-    """Judge, for every node, the test on groups of categories; writes what `scan_values` writes."""
+    """Judge, for every node, the test on groups of categories; writes what `scan_values` writes.
+
+    codes (n_rows,) uint8, uint16 or uint32; table (n_kept,) float64; gain, info (n_nodes,) float64,
+    written; n_large (n_nodes,) int64, written.
+    """
     classes = nodes.total.shape[1]
     groups, group_of = np.empty((n_codes + 1, classes)), np.empty(n_codes + 1, np.int64)
     counts, stamp = np.empty((n_codes + 1, classes)), np.full(n_codes + 1, -1)
@@ -135,6 +150,9 @@ def group_values(codes, n_codes, cases, nodes, table, child, n_children):
     """Write the group of every category, (nodes, categories), and how many groups there are.
 
     Categories that do not occur in the node join its last group.
+
+    codes (n_rows,) uint8, uint16 or uint32; table (n_kept,) float64; child (n_nodes, n_codes) uint32,
+    written; n_children (n_nodes,) int64, written.
     """
     classes = nodes.total.shape[1]
     group_of = np.empty(n_codes + 1, np.int64)

@@ -28,6 +28,10 @@ def _divide(tree, node, values, row, weight, a, b, own, copy_row, copy_weight, b
 
     ``own``: the tree's own share of each node, or an empty array: the shares of these cases. Child v
     has the cases from ``ends[v]`` to ``ends[v + 1]``.
+
+    row (room,) uint32, updated; weight (room,) float64, updated; own (n_nodes,) float64; copy_row (room,)
+    uint32, scratch; copy_weight (room,) float64, scratch; branch (room,) int32, scratch; ends
+    (n_children + 1,) int64, written.
     """
     first, children = tree.first_child[node], tree.n_children[node]
     share = np.zeros(children)
@@ -92,6 +96,11 @@ def settle(
     cases at the leaves, last leaf first, to ``out_row`` and ``out_weight``, where those of a node begin
     there to ``lo``, and where those of a leaf end to ``hi``. Returns how many they are, or -1 if there
     is not enough room; ``row`` and ``weight`` are used up either way.
+
+    label (n_rows,) int32; row (room,) uint32; weight (room,) float64; own (n_nodes,) float64, or empty;
+    copies (row, weight, branch) (room,) uint32, float64 and int32, scratch; out_row (room,) uint32,
+    written; out_weight (room,) float64, written; lo, hi (n_nodes,) uint32, written; count (n_nodes,)
+    int64, written; total (n_nodes, n_classes) float64, written.
     """
     copy_row, copy_weight, branch = copies
     most = 1
@@ -133,7 +142,12 @@ def settle(
 
 @subkernel(makes_arrays=True)
 def _estimate(tree, root, values, label, row, weight, n, copies, classes, how):
-    """Return the pessimistic errors of the branch at ``root`` on some cases, or -1 for lack of room."""
+    """Return the pessimistic errors of the branch at ``root`` on some cases, or -1 for lack of room.
+
+    label (n_rows,) int32; row (room,) uint32, used up; weight (room,) float64, used up; copies
+    (row, weight, branch, ends, stack, begin, end) scratch: (room,) uint32, float64 and int32, then
+    four int64 with a place per node.
+    """
     copy_row, copy_weight, branch, ends, stack, begin, end = copies
     counts, none = np.empty(classes), np.empty(0)
     stack[0], begin[0], end[0] = root, 0, n
@@ -165,7 +179,10 @@ def _estimate(tree, root, values, label, row, weight, n, copies, classes, how):
 
 @subkernel
 def leaf_errors(counts, how):
-    """Return the pessimistic errors of a leaf with these class weights."""
+    """Return the pessimistic errors of a leaf with these class weights.
+
+    counts (n_classes,) float64.
+    """
     n, most = 0.0, 0.0
     for c in range(len(counts)):
         n += counts[c]
@@ -182,6 +199,11 @@ def prune_upwards(
     A node becomes a leaf if that is at most `MARGIN` errors worse than its branches and than its
     largest branch in its place. Returns (place in ``order``, child to raise) at the first node whose
     largest branch is to take its place, (len(order), -1) at the end, and (place, -1) if room is short.
+
+    order (n_nodes,) int64; label (n_rows,) int32; cases (row, weight) (n_cases,) uint32 and float64; lo,
+    hi (n_nodes,) uint32, ``hi`` updated; total (n_nodes, n_classes) float64; estimate (n_nodes,)
+    float64, written; pile (row, weight) (room,) uint32 and float64, scratch; copies
+    (row, weight, branch, ends, stack, begin, end) as in `_estimate`.
     """
     case_row, case_weight = cases
     row, weight = pile
@@ -233,6 +255,9 @@ def spread_proba(tree, n_codes, share, value, X, out):
     """Add up, for every row, the values of the leaves it reaches, by the share that reaches each.
 
     ``n_codes`` has the number of categories of every column.
+
+    n_codes (n_columns,) int64; share (n_nodes,) float64; value (n_nodes, n_classes) float64; X
+    (n_rows, n_columns) float64; out (n_rows, n_classes) float64, written.
     """
     stack, part = np.empty(len(tree.kind), np.int64), np.empty(len(tree.kind))
     for i in range(len(X)):

@@ -37,18 +37,18 @@ _ZERO, _ONE = np.uint64(0), np.uint64(1)
 class BinTables(NamedTuple):
     """What it takes to find the bins of every feature; flat arrays, ``start[f]:start[f + 1]`` is f's."""
 
-    is_category: np.ndarray  # bool
-    missing: np.ndarray  # uint64: the code of missing values
-    low: np.ndarray  # float64: where the first cell begins
-    scale: np.ndarray  # float64: cells per unit
-    top: np.ndarray  # float64: the last cell
-    half: np.ndarray  # uint64: the first step of the search, a power of two or 0
-    first: np.ndarray  # uint16: cuts in the cells before
-    first_start: np.ndarray
-    cuts: np.ndarray  # float64, padded with +inf so that the search needs no end
-    cuts_start: np.ndarray
-    place: np.ndarray  # uint16: the bin of every category code
-    place_start: np.ndarray
+    is_category: np.ndarray  # (n_features,) bool
+    missing: np.ndarray  # (n_features,) uint64: the code of missing values
+    low: np.ndarray  # (n_features,) float64: where the first cell begins
+    scale: np.ndarray  # (n_features,) float64: cells per unit
+    top: np.ndarray  # (n_features,) float64: the last cell
+    half: np.ndarray  # (n_features,) uint64: the first step of the search, a power of two or 0
+    first: np.ndarray  # (n_cells,) uint16: cuts in the cells before
+    first_start: np.ndarray  # (n_features + 1,) int64
+    cuts: np.ndarray  # (n_padded_cuts,) float64, padded with +inf so that the search needs no end
+    cuts_start: np.ndarray  # (n_features + 1,) int64
+    place: np.ndarray  # (n_categories,) uint16: the bin of every category code
+    place_start: np.ndarray  # (n_features + 1,) int64
 
 
 # ---------------------------------------------------------------------- values
@@ -57,6 +57,8 @@ def count_sorted(x, values, counts):
     """Write the distinct values of a sorted array (NaN at its end) and how often they occur.
 
     Return how many there are; -0.0 becomes 0.0.
+
+    x (n,) float64; values, counts (n,) float64, written.
     """
     at, start = 0, 0
     for i in range(len(x)):
@@ -76,6 +78,8 @@ def greedy_places(counts, max_bin, least, places):
 
     Bins are filled from below until they hold their share of the rows that are left. A value that holds a
     share by itself gets a bin of its own, and the bin before it may be half full.
+
+    counts (n,) float64; places (max_bin,) int64, written.
     """
     n, rows, cuts, most = len(counts), 0.0, 0, max_bin
     total = 0.0
@@ -125,7 +129,10 @@ def _cell(x, low, scale, top):
 
 @kernel
 def count_cells(cuts, low, scale, top, first):
-    """Fill ``first``: how many cuts lie in the cells before each; return how many the fullest holds."""
+    """Fill ``first``: how many cuts lie in the cells before each; return how many the fullest holds.
+
+    cuts (n_cuts,) float64; first (n_cells,) uint16, written.
+    """
     for c in range(len(first)):
         first[c] = 0
     fullest, here, cell = 0, 0, _ZERO
@@ -144,7 +151,10 @@ def count_cells(cuts, low, scale, top, first):
 
 @inline
 def _number_codes(values, tables, f, missing, out):
-    """Write the number of cuts below every value; tell whether one is missing."""
+    """Write the number of cuts below every value; tell whether one is missing.
+
+    values (n,) float64, any stride; out (n,) uint8 or uint16, written.
+    """
     low, scale, top, half = tables.low[f], tables.scale[f], tables.top[f], tables.half[f]
     first = tables.first[tables.first_start[f] : tables.first_start[f + 1]]
     cuts = tables.cuts[tables.cuts_start[f] : tables.cuts_start[f + 1]]
@@ -171,7 +181,10 @@ def _number_codes(values, tables, f, missing, out):
 
 @inline
 def _category_codes(values, tables, f, missing, out):
-    """Write the bin of every category; rare and unknown ones are missing; tell whether one is."""
+    """Write the bin of every category; rare and unknown ones are missing; tell whether one is.
+
+    values (n,) float64, any stride; out (n,) uint8 or uint16, written.
+    """
     place = tables.place[tables.place_start[f] : tables.place_start[f + 1]]
     lost = False
     for i in range(len(out)):
@@ -215,6 +228,8 @@ def encode_block(block, feature, target, tables, out, at, seen):
         The line of ``out`` of every feature; -1: none.
     seen : uint8 array (features,), output
         Set to 1 where a value was missing.
+
+    out (n_lines, n_rows) uint8 or uint16, written.
     """
     n, width = block.shape
     tile = _TILE if out.itemsize == 1 else _WIDE_TILE
@@ -246,6 +261,8 @@ def count_clashes(taken, rows, alive, allowed, clashes):
     alive : uint64
         The bundles to look at; one drops out as soon as its clashes exceed ``allowed[j]``.
     clashes : int64 array (64,), output
+
+    rows (n_present,) uint32; allowed (64,) int64.
     """
     for j in range(64):
         clashes[j] = 0
@@ -268,6 +285,9 @@ def count_clashes(taken, rows, alive, allowed, clashes):
 
 @kernel
 def mark_rows(taken, rows, bit):
-    """Note that a bundle has a value in these rows."""
+    """Note that a bundle has a value in these rows.
+
+    taken (n_rows,) uint64, updated; rows (n_present,) uint32.
+    """
     for i in range(len(rows)):
         taken[rows[i]] |= bit

@@ -25,7 +25,11 @@ _MANY = 512  # from so many rows on a radix sort beats merging
 
 @kernel
 def codes_from_list(entries, code_of_value, missing_code, out):
-    """Write each row's code; ``code_of_value`` gives the code of each distinct value in order."""
+    """Write each row's code; ``code_of_value`` gives the code of each distinct value in order.
+
+    entries (n_rows,) uint32; code_of_value (n_values,) int64; out (n_rows,) uint8 or uint16 or uint32,
+    written.
+    """
     value = -1
     for i in range(len(entries)):
         e = entries[i]
@@ -42,6 +46,8 @@ def bin_codes(entries, max_bins, code_of_value):
 
     Fills ``code_of_value`` (one entry per distinct value) and returns the number of bins. A bin ends at
     the first value at which it holds its share of the rows that were left when it began.
+
+    entries (n_rows,) uint32; code_of_value (n_values,) int64, written.
     """
     present = 0
     while present < len(entries) and not entries[present] & MISSING:
@@ -67,7 +73,10 @@ def bin_codes(entries, max_bins, code_of_value):
 
 @inline
 def _merge_sort(keys, spare, n):
-    """Insertion sort of runs of 16, then bottom-up merging."""
+    """Insertion sort of runs of 16, then bottom-up merging.
+
+    keys (at least n,) uint64, updated; spare (at least n,) uint64, scratch.
+    """
     for base in range(0, n, 16):
         for i in range(base + 1, min(base + 16, n)):
             key = keys[i]
@@ -95,7 +104,10 @@ def _merge_sort(keys, spare, n):
 
 @inline(makes_arrays=True)
 def _radix_sort(keys, spare, n, most):
-    """Sort by code, eight bits at a time from the lowest; rows of one code keep their order."""
+    """Sort by code, eight bits at a time from the lowest; rows of one code keep their order.
+
+    keys (at least n,) uint64, updated; spare (at least n,) uint64, scratch.
+    """
     count = np.empty(257, np.int64)
     shift = _SHIFT
     while most > 0:
@@ -117,7 +129,10 @@ def _radix_sort(keys, spare, n, most):
 
 @inline(makes_arrays=True)
 def _sort_keys(keys, spare, n, most):
-    """Sort the first n keys, whose codes are at most ``most``."""
+    """Sort the first n keys, whose codes are at most ``most``.
+
+    keys (at least n,) uint64, updated; spare (at least n,) uint64, scratch.
+    """
     if n > _MANY:
         _radix_sort(keys, spare, n, most)
     else:
@@ -126,7 +141,10 @@ def _sort_keys(keys, spare, n, most):
 
 @inline
 def _write_list(keys, n, missing_code, out, at):
-    """Turn sorted keys into entries at ``out[at:]``; return how many values there are."""
+    """Turn sorted keys into entries at ``out[at:]``; return how many values there are.
+
+    keys (at least n,) uint64; out (n_rows,) uint32, written.
+    """
     before, values = np.int64(-1), 0
     for i in range(n):
         c = np.int64(keys[i] >> _SHIFT)
@@ -143,7 +161,11 @@ def _write_list(keys, n, missing_code, out, at):
 
 @inline(makes_arrays=True)
 def list_codes(codes, column, rows, lo, hi, missing_code, scratch, out):
-    """Write the list of one node's codes to ``out[0:hi - lo]``; return how many values it holds."""
+    """Write the list of one node's codes to ``out[0:hi - lo]``; return how many values it holds.
+
+    codes (n_columns, n_rows) uint8 or uint16; rows (n_rows,) uint32; scratch (2, longest node) uint64;
+    out (at least hi - lo,) uint32, written.
+    """
     keys, spare = scratch[0], scratch[1]
     n = hi - lo
     for i in range(n):
@@ -165,6 +187,9 @@ def sort_nodes(codes, rows, start, end, columns, rank, scratch, out, constant):
     scratch : (2, longest node) uint64 array
     constant : output
         Per node: whether the column holds one value only (missing counts as a value).
+
+    codes (n_columns, n_rows) uint8 or uint16; rows (n_rows,) uint32; start, end (n_nodes,) int64; out
+    (n_rows,) uint32, written; constant (n_nodes,) bool, written.
     """
     keys, spare = scratch[0], scratch[1]
     for k in range(len(start)):

@@ -19,7 +19,11 @@ __all__ = ["code_columns", "code_rows", "count_entries", "turn_rows"]
 
 @kernel
 def count_entries(indptr, indices, rows, counts):
-    """Add the entries that each column has in some rows to ``counts``."""
+    """Add the entries that each column has in some rows to ``counts``.
+
+    indptr (n_rows + 1,) int32 or int64; indices (n_entries,) int32 or int64; rows (n_taken,) int64;
+    counts (n_columns,) int64, added to.
+    """
     for k in range(len(rows)):
         for e in range(indptr[rows[k]], indptr[rows[k] + 1]):
             counts[indices[e]] += 1
@@ -27,7 +31,12 @@ def count_entries(indptr, indices, rows, counts):
 
 @kernel
 def turn_rows(indptr, indices, data, rows, at, row_of, values):
-    """Write the entries of some rows by column; those of column f from ``at[f]`` on, which moves."""
+    """Write the entries of some rows by column; those of column f from ``at[f]`` on, which moves.
+
+    indptr (n_rows + 1,) int32 or int64; indices (n_entries,) int32 or int64; data (n_entries,) float32
+    or float64; rows (n_taken,) int64; at (n_columns,) int64, updated; row_of (n_taken_entries,) int32,
+    written; values (n_taken_entries,) float64, written.
+    """
     for k in range(len(rows)):
         for e in range(indptr[rows[k]], indptr[rows[k] + 1]):
             place = at[indices[e]]
@@ -37,7 +46,12 @@ def turn_rows(indptr, indices, data, rows, at, row_of, values):
 
 @kernel
 def code_rows(indptr, indices, data, tables, at, row_of, codes):
-    """`turn_rows` of all rows, with the codes of values."""
+    """`turn_rows` of all rows, with the codes of values.
+
+    indptr (n_rows + 1,) int32 or int64; indices (n_entries,) int32 or int64; data (n_entries,) float32
+    or float64; at (n_columns,) int64, updated; row_of (n_entries,) int32, written; codes (n_entries,)
+    uint8 or uint16, written.
+    """
     for row in range(len(indptr) - 1):
         for e in range(indptr[row], indptr[row + 1]):
             f = indices[e]
@@ -48,7 +62,11 @@ def code_rows(indptr, indices, data, tables, at, row_of, codes):
 
 @kernel
 def code_columns(indptr, data, tables, codes):
-    """Write the codes of entries that stand by column."""
+    """Write the codes of entries that stand by column.
+
+    indptr (n_columns + 1,) int32 or int64; data (n_entries,) float32 or float64; codes (n_entries,)
+    uint8 or uint16, written.
+    """
     for f in range(len(indptr) - 1):
         for e in range(indptr[f], indptr[f + 1]):
             codes[e] = code_of(np.float64(data[e]), tables, f)

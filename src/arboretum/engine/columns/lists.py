@@ -48,31 +48,37 @@ _ONE, _NO_FLAGS = np.uint64(1), np.uint32(0)
 class Lists(NamedTuple):
     """Where the entries of nodes stand: a line per column of the tree, a place per node."""
 
-    entries: np.ndarray  # uint32, and PADDING more
-    first: np.ndarray  # (columns, nodes) int64
-    many: np.ndarray  # (columns, nodes) int64
+    entries: np.ndarray  # (n_entries + PADDING,) uint32, and PADDING more
+    first: np.ndarray  # (n_columns, n_nodes) int64
+    many: np.ndarray  # (n_columns, n_nodes) int64
 
 
 class PlacedRows(NamedTuple):
     """The rows at their positions, and what it takes to move them."""
 
-    entries: np.ndarray  # uint64, the row at every position, times 2³²
-    words: np.ndarray  # (n, 2) int64, its g and h
-    spare_entries: np.ndarray  # scratch, one longer
-    spare_words: np.ndarray
-    place: np.ndarray  # uint32, where the row at every position goes
+    entries: np.ndarray  # (n_rows,) uint64, the row at every position, times 2³²
+    words: np.ndarray  # (n_rows, 2) int64, its g and h
+    spare_entries: np.ndarray  # (n_rows + 1,) uint64: scratch, one longer
+    spare_words: np.ndarray  # (n_rows + 1, 2) int64
+    place: np.ndarray  # (n_rows,) uint32, where the row at every position goes
 
 
 @kernel
 def take_rows(order, rows, start, out):
-    """Turn sorted places (presort.py) of a sparse column into rows, from ``start`` on."""
+    """Turn sorted places (presort.py) of a sparse column into rows, from ``start`` on.
+
+    order (n_present,) uint32; rows (n_present,) int32 or int64; out (n_entries,) uint32, written.
+    """
     for i in range(len(order)):
         out[start + i] = (order[i] & NEW) | np.uint32(rows[np.uint64(order[i] & POSITION)])
 
 
 @inline
 def first_missing(entries, start, end):
-    """Return where the missing entries of a segment begin (they stand at its end)."""
+    """Return where the missing entries of a segment begin (they stand at its end).
+
+    entries (n_entries,) uint32.
+    """
     low, high = start, end
     while low < high:
         middle = (low + high) // 2
@@ -86,7 +92,10 @@ def first_missing(entries, start, end):
 # ---------------------------------------------------------------------- samples
 @inline
 def filter_entries(entries, place, out):
-    """Write the entries of rows that have a place, with it; return how many they are."""
+    """Write the entries of rows that have a place, with it; return how many they are.
+
+    entries (n_entries,) uint32; place (n_rows,) uint32; out (room,) uint32, written.
+    """
     at, end, mark = np.uint64(0), np.uint64(len(out)), np.uint32(0)
     for i in range(len(entries)):
         if at == end:
@@ -103,7 +112,11 @@ def filter_entries(entries, place, out):
 
 @kernel
 def filter_columns(lists, columns, place, out, present):
-    """Write the entries of some columns' lists whose rows have a place, and how many have a value."""
+    """Write the entries of some columns' lists whose rows have a place, and how many have a value.
+
+    lists (n_columns, n_rows) uint32; columns (n_some,) int64; place (n_rows,) uint32; out
+    (n_columns, n_sampled) uint32, written; present (n_columns,) int64, written.
+    """
     for j in columns:
         filter_entries(lists[j], place, out[j])
         present[j] = first_missing(out[j], 0, out.shape[1])
@@ -111,7 +124,11 @@ def filter_columns(lists, columns, place, out, present):
 
 @kernel
 def filter_lists(source, place, target, start, end, out):
-    """Keep of the lists start:end the rows of a sample, by their positions; write how many."""
+    """Keep of the lists start:end the rows of a sample, by their positions; write how many.
+
+    place (n_rows,) uint32; target (n_entries + PADDING,) uint32, written; out (n_columns, n_nodes)
+    int64, written.
+    """
     for j in range(start, end):
         first, last = source.first[j, 0], source.first[j, 0] + source.many[j, 0]
         out[j, 0] = filter_entries(source.entries[first:last], place, target[first:last])
@@ -123,6 +140,9 @@ def split_entries(source, start, end, middle, place, target, spare, flags):
     """Split the entries start:end stably, left ones first; return how many go left.
 
     ``flags`` are kept besides NEW: MISSING, or 0 if no entry is missing. ``target`` may be the source.
+
+    source, target (n_entries,) uint32, ``target`` written; place (n_rows,) uint32; spare (n_rows,)
+    uint32, scratch.
     """
     at, others = np.uint64(start), np.uint64(0)
     left_mark, right_mark = np.uint32(0), np.uint32(0)
@@ -147,7 +167,11 @@ def split_entries(source, start, end, middle, place, target, spare, flags):
 
 @kernel
 def split_columns(lists, columns, start, middle, end, place, spare):
-    """Split several columns' lists at every node, in place."""
+    """Split several columns' lists at every node, in place.
+
+    lists (n_columns, n_rows) uint32, updated; columns (n_some,) int64; start, middle, end (n_nodes,)
+    int64; place (n_rows,) uint32; spare (n_rows,) uint32, scratch.
+    """
     for j in columns:
         entries = lists[j]
         for k in range(len(start)):
@@ -158,7 +182,10 @@ def split_columns(lists, columns, start, middle, end, place, spare):
 
 @subkernel
 def _mark_right(entries, first, many, node, place):
-    """Write 1 for every position of a node that goes right."""
+    """Write 1 for every position of a node that goes right.
+
+    entries (n_entries + PADDING,) uint32; place (n_rows,) uint32, written.
+    """
     if many < node.end - node.start:
         side = np.uint32(not node.best.missing_left)
         for p in range(node.start, node.end):
@@ -201,6 +228,8 @@ def divide_rows(lists, nodes, start, end, rows, deeper):
     """Give the rows of the nodes start:end their new positions; ``rows.place`` tells them by the old.
 
     ``nodes`` are EXACT_NODE (engine/dtypes.py). Unless the tree grows ``deeper``, only rows are moved.
+
+    nodes (n_nodes,) EXACT_NODE.
     """
     for k in range(start, end):
         node = nodes[k]
@@ -213,7 +242,10 @@ def divide_rows(lists, nodes, start, end, rows, deeper):
 
 @subkernel
 def part_list(j, source, nodes, place, target, spare):
-    """Part one list of the nodes that are split; write where the lists of wanted children begin."""
+    """Part one list of the nodes that are split; write where the lists of wanted children begin.
+
+    nodes (n_nodes,) EXACT_NODE; place (n_rows,) uint32; spare (n_rows,) uint32, scratch.
+    """
     for k in range(len(nodes)):
         c = nodes[k].wanted_child
         if c < 0:

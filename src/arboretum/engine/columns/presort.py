@@ -55,7 +55,10 @@ def sort_column(values: np.ndarray, out: np.ndarray, keys: np.ndarray | None = N
 
 @kernel
 def ranks_of(entries, distinct, codes):
-    """Write the rank of every row's value, which is ``distinct`` if it is missing."""
+    """Write the rank of every row's value, which is ``distinct`` if it is missing.
+
+    entries (n_rows,) uint32; codes (n_rows,) uint32, written.
+    """
     rank = np.int64(-1)
     for i in range(len(entries)):
         rank += np.int64(entries[i] >> np.uint32(31))
@@ -65,7 +68,10 @@ def ranks_of(entries, distinct, codes):
 
 @kernel
 def _pack(bits, values, row_bits, keys):
-    """Leading bits of the value above, row number below; a missing value is the largest key."""
+    """Leading bits of the value above, row number below; a missing value is the largest key.
+
+    bits (n_rows,) uint64, those of ``values``; values (n_rows,) float64; keys (n_rows,) uint64, written.
+    """
     for i in range(len(values)):
         b = bits[i]
         if values[i] == 0.0:  # -0.0 and 0.0 are one value
@@ -78,6 +84,10 @@ def _pack(bits, values, row_bits, keys):
 
 @inline
 def _insertion_sort(keys, values, low, start, end):
+    """Sort the keys ``start:end``, whose leading bits agree, by their values.
+
+    keys (n_rows,) uint64, updated; values (n_rows,) float64.
+    """
     for i in range(start + 1, end):
         key = keys[i]
         value = values[np.int64(key & low)]
@@ -90,7 +100,10 @@ def _insertion_sort(keys, values, low, start, end):
 
 @kernel
 def _unpack(keys, values, row_bits, out):
-    """Turn sorted keys into entries; return the number of distinct values, or -1 to give up."""
+    """Turn sorted keys into entries; return the number of distinct values, or -1 to give up.
+
+    keys (n_rows,) uint64, updated; values (n_rows,) float64; out (n_rows,) uint32, written.
+    """
     n = len(keys)
     low = (np.uint64(1) << row_bits) - np.uint64(1)
     distinct = 0
@@ -127,6 +140,10 @@ def _unpack(keys, values, row_bits, out):
 
 @kernel
 def _from_order(order, values, out):
+    """Turn the order of the values into entries; return the number of distinct values.
+
+    order (n_rows,) int64; values (n_rows,) float64; out (n_rows,) uint32, written.
+    """
     distinct = 0
     for i in range(len(order)):
         row = order[i]

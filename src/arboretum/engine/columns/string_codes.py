@@ -92,7 +92,10 @@ def number_strings(offsets, text, eights, present, skipped, codes, known, slots)
 
 @inline
 def _up_to_eight(text, eights, at, stop):
-    """Return the next eight bytes of a string as one number; zeros follow its end."""
+    """Return the next eight bytes of a string as one number; zeros follow its end.
+
+    text (n_bytes,) uint8; eights (n_bytes - 7,) uint64.
+    """
     if at < np.uint64(len(eights)):
         word = eights[at]
         if stop - at < _BYTE:

@@ -11,7 +11,11 @@ __all__ = ["lay_out"]
 
 @subkernel
 def lay_out(weights, labels, numbers, rows, target):
-    """Write the rows of a tree, and what they weigh and add; return (how many, weight, sum)."""
+    """Write the rows of a tree, and what they weigh and add; return (how many, weight, sum).
+
+    weights (n_rows,) int64; labels (n_outputs, n_rows) uint32, or None; numbers (n_rows,) int64, or
+    None; rows (room,) uint32, written.
+    """
     m, node_weight, total = np.uint64(0), np.int64(0), np.int64(0)
     for i in range(len(weights)):
         row = np.uint64(i)
@@ -29,6 +33,11 @@ def lay_out(weights, labels, numbers, rows, target):
 
 @subkernel
 def _lay_labels(labels, rows, m, label):
+    """Write the labels of the first m rows by position.
+
+    labels (n_outputs, n_rows) uint32, or None; rows (room,) uint32; label (n_outputs, n_rows) uint32,
+    written, or None.
+    """
     if labels is not None:
         for o in range(len(labels)):
             for i in range(m):
@@ -37,6 +46,11 @@ def _lay_labels(labels, rows, m, label):
 
 @subkernel
 def _lay_numbers(numbers, rows, m, weight, number):
+    """Write weight times target of the first m rows by position; return their sum.
+
+    numbers (n_rows,) int64; rows (room,) uint32; weight (n_rows,) int64; number (n_outputs, n_rows)
+    int64, written, or None.
+    """
     total = np.int64(0)
     if number is not None:
         for i in range(m):

@@ -40,7 +40,10 @@ _COUNTED = 64  # so many codes are counted where a list is at hand, too
 
 @subkernel
 def _walk_alike(keys, n, start, number, total, rules):
-    """`_walk_squares` where every row weighs 1 and has a value; return (score, rows before the cut)."""
+    """`_walk_squares` where every row weighs 1 and has a value; return (score, rows before the cut).
+
+    keys (n_rows,) uint64; number (n_outputs, n_rows) int64.
+    """
     best, place, left_sum, code = -1.0, np.int64(0), np.int64(0), keys[0] >> HIGH
     for i in range(n - 1):
         left_sum += number[0, start + (keys[i] & PLACE)]
@@ -58,7 +61,10 @@ def _walk_alike(keys, n, start, number, total, rules):
 
 @subkernel
 def _walk_squares(keys, n, present, start, number, weight, total, node_weight, rules):
-    """Score the cuts of a sorted column; return (score, rows before the cut, missing left?)."""
+    """Score the cuts of a sorted column; return (score, rows before the cut, missing left?).
+
+    keys (n_rows,) uint64; number (n_outputs, n_rows) int64; weight (n_rows,) int64.
+    """
     best, place, best_side = -1.0, np.int64(0), np.int64(0)
     if rules.unit_weights and present == n:
         best, place = _walk_alike(keys, n, start, number, total, rules)
@@ -90,7 +96,11 @@ def _walk_squares(keys, n, present, start, number, weight, total, node_weight, r
 
 @subkernel
 def _add_row(p, label, number, weight, left):
-    """Add a row to the channels ``left``."""
+    """Add a row to the channels ``left``.
+
+    label (n_outputs, n_rows) uint32, or None; number (n_outputs, n_rows) int64, or None; weight
+    (n_rows,) int64; left (n_channels,) int64, added to.
+    """
     if label is not None:
         for o in range(len(label)):
             left[label[o, p]] += weight[p]
@@ -104,7 +114,12 @@ def _walk_channels(
     keys, n, present, start, label, number, weight, total, node_weight, rules, logs, left, sign,
     lower, upper,
 ):  # fmt: skip
-    """`_walk_squares` for any channels and constraints."""
+    """`_walk_squares` for any channels and constraints.
+
+    keys (n_rows,) uint64; label (n_outputs, n_rows) uint32, or None; number (n_outputs, n_rows) int64,
+    or None; weight (n_rows,) int64; total (n_channels,) int64; logs (n_kept,) float64; left (n_channels,)
+    int64, scratch.
+    """
     best, place, best_side = -1.0, np.int64(0), np.int64(0)
     for side in range(2 if present < n else 1):
         left_weight = np.int64(0)
@@ -132,6 +147,11 @@ def _walk_channels(
 
 @inline
 def _search(columns, bench, rows, label, number, left):
+    """`best_cut` with what may be None handed over: what is None is not compiled.
+
+    rows (n_rows,) uint32; label (n_outputs, n_rows) uint32, or None; number (n_outputs, n_rows) int64,
+    or None; left (n_channels,) int64, or None.
+    """
     node, rules, features, target = bench.node[0], bench.rules, bench.features, bench.target
     scratch, counter, parts = bench.scratch, bench.counter, bench.parts
     keys, constant, weight = scratch.keys, scratch.constant, target.weight
@@ -233,5 +253,7 @@ def best_cut(columns, bench, rows):
     When columns compete, something is charged for every category that gains by its order alone
     (`free_categories`): what one more is expected to gain if it means nothing. ``columns`` is the address of
     the table, or of a copy of some rows.
+
+    rows (n_rows,) uint32.
     """
     _search(columns, bench, rows, bench.target.label, bench.target.number, bench.scratch.left)

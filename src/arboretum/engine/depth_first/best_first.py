@@ -15,7 +15,10 @@ GAIN, CUT = 0, 1  # and in the real part
 
 @subkernel
 def _before(heap, real, a, b):
-    """Tell whether entry a of the heap is taken before entry b: it gains more, or is older."""
+    """Tell whether entry a of the heap is taken before entry b: it gains more, or is older.
+
+    heap (most leaves, 10) int64; real (most leaves, 2) float64.
+    """
     if real[a, GAIN] != real[b, GAIN]:
         return real[a, GAIN] > real[b, GAIN]
     return heap[a, NODE] < heap[b, NODE]
@@ -23,6 +26,10 @@ def _before(heap, real, a, b):
 
 @subkernel
 def _swap(heap, real, a, b):
+    """Let two branches swap places.
+
+    heap (most leaves, 10) int64, updated; real (most leaves, 2) float64, updated.
+    """
     for j in range(heap.shape[1]):
         heap[a, j], heap[b, j] = heap[b, j], heap[a, j]
     for j in range(real.shape[1]):
@@ -31,7 +38,11 @@ def _swap(heap, real, a, b):
 
 @subkernel
 def put_by(heap, real, size, branch, feature, side, last, gain, cut):
-    """Put a searched branch (a row of the stack) by."""
+    """Put a searched branch (a row of the stack) by.
+
+    heap (most leaves, 10) int64, updated, or None; real (most leaves, 2) float64, updated, or None;
+    branch (7,) int64.
+    """
     if heap is not None:
         at = size
         for j in range(len(branch)):
@@ -45,7 +56,11 @@ def put_by(heap, real, size, branch, feature, side, last, gain, cut):
 
 @subkernel
 def take_out(heap, real, size, branch):
-    """Take out the best of ``size`` branches; return (feature, side, last, gain, cut)."""
+    """Take out the best of ``size`` branches; return (feature, side, last, gain, cut).
+
+    heap (most leaves, 10) int64, updated, or None; real (most leaves, 2) float64, updated, or None;
+    branch (7,) int64, written.
+    """
     feature, side, last = np.int64(-1), np.int64(0), np.int64(0)
     gain, cut = 0.0, np.nan
     if heap is not None:

@@ -15,7 +15,10 @@ __all__ = ["bound_children", "bounds_of"]
 
 @subkernel
 def bounds_of(bounds, node, middle, step):
-    """Return what a node's mean may be, on its grid."""
+    """Return what a node's mean may be, on its grid.
+
+    bounds (most nodes, 2) float64, or None.
+    """
     if bounds is None:
         return -np.inf, np.inf
     return (bounds[node, 0] - middle) / step, (bounds[node, 1] - middle) / step
@@ -26,7 +29,11 @@ def bound_children(
     bounds, node, child, sign, label, weight, start, many, total, left_sum, left_weight, node_weight,
     middle, step,
 ):  # fmt: skip
-    """Keep both children's means inside their parent's bounds, and apart from each other."""
+    """Keep both children's means inside their parent's bounds, and apart from each other.
+
+    bounds (most nodes, 2) float64, updated, or None; label (n_outputs, n_rows) uint32, or None; weight
+    (n_rows,) int64; total (n_channels,) int64.
+    """
     if bounds is None:
         return
     lower, upper = bounds[node, 0], bounds[node, 1]

@@ -19,6 +19,10 @@ _AHEAD = np.uint64(16)  # rows that are asked for before they are copied
 
 @subkernel
 def _gather(near, table, rows, start, end):
+    """Copy the rows that stand from start to end, value by value.
+
+    near (room, n_columns) int64, written; table (n_rows, n_columns) int64; rows (n_rows,) uint32.
+    """
     width, last = np.uint64(table.shape[1]), np.uint64(end - 1)
     line = np.uint64(64 // table.itemsize)
     for p in range(np.uint64(start), np.uint64(end)):
@@ -32,19 +36,28 @@ def _gather(near, table, rows, start, end):
 
 @addressed
 def copy_rows(far, near, rows, start, end):
-    """Copy the rows that stand from start to end."""
+    """Copy the rows that stand from start to end.
+
+    rows (n_rows,) uint32.
+    """
     _gather(near.by_row, far.by_row, rows, start, end)
 
 
 @subkernel
 def number_anew(rows, start, end, width, origin):
-    """Number the rows of a branch by where their values begin in the copy."""
+    """Number the rows of a branch by where their values begin in the copy.
+
+    rows (n_rows,) uint32, updated; origin (room,) uint32, written.
+    """
     for p in range(start, end):
         origin[p - start], rows[p] = rows[p], (p - start) * width
 
 
 @subkernel
 def go_back(rows, start, end, width, origin):
-    """Give the rows of a branch their own numbers again."""
+    """Give the rows of a branch their own numbers again.
+
+    rows (n_rows,) uint32, updated; origin (room,) uint32.
+    """
     for p in range(start, end):
         rows[p] = origin[rows[p] // np.uint32(width)]

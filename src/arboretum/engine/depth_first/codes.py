@@ -22,6 +22,10 @@ __all__ = ["count_column", "is_known_constant", "part_two", "read_codes"]
 
 @subkernel
 def _read(codes, column, rows, start, n, keys):
+    """Write the keys of n rows; return the smallest and the largest code.
+
+    codes (n_columns * n_rows,) uint16 or uint32; rows (n_rows,) uint32; keys (n_rows,) uint64, written.
+    """
     low = high = codes[column + rows[start]]
     for i in range(n):
         code = codes[column + rows[start + np.uint64(i)]]
@@ -32,7 +36,10 @@ def _read(codes, column, rows, start, n, keys):
 
 @addressed
 def read_codes(columns, bench, rows, f):
-    """Write the keys of the rows of a node in column f; the node is told their ends."""
+    """Write the keys of the rows of a node in column f; the node is told their ends.
+
+    rows (n_rows,) uint32.
+    """
     node = bench.node[0]
     node.low, node.high = _read(
         columns.values, f * columns.step, rows, node.start, node.n, bench.scratch.keys
@@ -41,7 +48,10 @@ def read_codes(columns, bench, rows, f):
 
 @addressed
 def count_column(columns, bench, rows, f):
-    """Add up the rows of a node per code of column f; the node is told how many codes it has met."""
+    """Add up the rows of a node per code of column f; the node is told how many codes it has met.
+
+    rows (n_rows,) uint32.
+    """
     node, target, counter = bench.node[0], bench.target, bench.counter
     node.met = count_codes(
         columns.values, f * columns.step, rows, node.start, node.n, target.label, target.number,
@@ -51,7 +61,10 @@ def count_column(columns, bench, rows, f):
 
 @inline
 def is_known_constant(constant, f, begin, end):
-    """Tell whether a column did not vary among rows that hold these."""
+    """Tell whether a column did not vary among rows that hold these.
+
+    constant (n_columns, 2) int64.
+    """
     return constant[f, 0] <= begin and end <= constant[f, 1]
 
 
@@ -60,6 +73,8 @@ def part_two(columns, bench, rows):
     """Part two rows by one sum: every column that varies is as good as any other, but for rounding.
 
     The node is told what `best_cut` tells it; of a category, how many go left: the one with the smaller mean.
+
+    rows (n_rows,) uint32.
     """
     node, rules, features, target = bench.node[0], bench.rules, bench.features, bench.target
     codes, step, constant, order = (

@@ -39,7 +39,10 @@ def allowed(rows_left, n, left_weight, weight, rules):
 
 @inline
 def score(left, total, left_weight, weight, rules, logs, sign, lower, upper):
-    """Score the side whose channels are ``left``; -1 where a constraint forbids it."""
+    """Score the side whose channels are ``left``; -1 where a constraint forbids it.
+
+    left, total (n_channels,) int64; logs (n_kept,) float64.
+    """
     worth = channel_score(left, total, left_weight, weight, rules.criterion, rules.outputs, logs)
     if rules.bounded and sign != 0:
         c = 1 if len(total) > 1 else 0  # two classes, or one number
@@ -53,7 +56,13 @@ def score(left, total, left_weight, weight, rules, logs, sign, lower, upper):
 
 @inline
 def count_codes(codes, column, rows, start, n, label, number, weight, channels, tag, cells, seen):
-    """Add up the rows of a node per code; return how many codes it holds, missing among them."""
+    """Add up the rows of a node per code; return how many codes it holds, missing among them.
+
+    codes (n_columns * n_rows,) uint16 or uint32; rows (n_rows,) uint32; label (n_outputs, n_rows)
+    uint32, or None; number (n_outputs, n_rows) int64, or None; weight (n_rows,) int64; tag (1,) int64,
+    updated; cells (most codes + 1, SUMS + n_channels) int64, written; seen (most codes + 1,)
+    int64, written.
+    """
     now, m = tag[0] + 1, np.int64(0)
     tag[0] = now
     width = SUMS + channels
@@ -83,7 +92,10 @@ def count_codes(codes, column, rows, start, n, label, number, weight, channels, 
 
 @inline
 def order_codes(n_codes, m, now, cells, seen):
-    """Put the codes met into their own order, without missing; return how many."""
+    """Put the codes met into their own order, without missing; return how many.
+
+    cells (most codes + 1, SUMS + n_channels) int64; seen (most codes + 1,) int64, updated.
+    """
     met = np.int64(0)
     if m * 8 < n_codes:  # few of many: sort them
         for i in range(m):
@@ -104,7 +116,10 @@ def order_codes(n_codes, m, now, cells, seen):
 
 @subkernel
 def _sort_seen(seen, key, n):
-    """Sort the codes met by key, then code (Shell sort)."""
+    """Sort the codes met by key, then code (Shell sort).
+
+    seen (at least n,) int64, updated; key (at least n,) float64, updated.
+    """
     gap = 1
     while gap < n // 3:
         gap = 3 * gap + 1
@@ -124,6 +139,9 @@ def _principal_axis(seen, m, cells, total, node_weight, rounds, axis):
     """Power iteration for the first principal component of the categories' mean channels.
 
     ``axis``: the component, its next guess, the node's mean channels.
+
+    seen (at least m,) int64; cells (most codes + 1, SUMS + n_channels) int64; total (n_channels,)
+    int64; axis (3, n_channels) float64, written.
     """
     channels = len(total)
     for c in range(channels):
@@ -160,6 +178,10 @@ def order_categories(m, missing_code, cells, seen, key, axis, total, node_weight
 
     Returns how many there are without missing, and whether every subset is to be tried (then they
     stand in the order of their codes).
+
+    cells (most codes + 1, SUMS + n_channels) int64; seen (most codes + 1,) int64, updated; key
+    (most codes + 1,) float64, scratch; axis (3, n_channels) float64, scratch; total (n_channels,)
+    int64.
     """
     met = np.int64(0)
     for i in range(m):
@@ -207,6 +229,9 @@ def walk_counts(
 
     Subsets follow the Gray code: each differs from the one before in one code. The last code stays
     right, so none is tried twice. Returns (score, codes on the left or a bit mask of them, missing left?).
+
+    cells (most codes + 1, SUMS + n_channels) int64; seen (most codes + 1,) int64; total
+    (n_channels,) int64; left (n_channels,) int64, scratch; logs (n_kept,) float64.
     """
     best, place, best_side = -1.0, np.int64(0), np.int64(0)
     for side in range(2 if has_missing else 1):
@@ -241,7 +266,10 @@ def walk_counts(
 
 @inline
 def walk_sums(m, missing_code, has_missing, n, node_weight, cells, seen, total, rules):
-    """`walk_counts` for one sum, in the order of the codes: the quick form."""
+    """`walk_counts` for one sum, in the order of the codes: the quick form.
+
+    cells (most codes + 1, SUMS + n_channels) int64; seen (most codes + 1,) int64.
+    """
     best, place, best_side = -1.0, np.int64(0), np.int64(0)
     for side in range(2 if has_missing else 1):
         left_weight, rows_left, left_sum = np.int64(0), np.int64(0), np.int64(0)
@@ -263,7 +291,10 @@ def walk_sums(m, missing_code, has_missing, n, node_weight, cells, seen, total, 
 
 @subkernel
 def take_categories(m, place, subsets, seen, takes):
-    """Mark which of the m categories met go left."""
+    """Mark which of the m categories met go left.
+
+    seen (most codes + 1,) int64; takes (most codes + 1,) uint8, written.
+    """
     for i in range(m):
         goes = (place >> i) & 1 if subsets else np.int64(i < place)
         takes[np.uint64(seen[i])] = np.uint8(goes)

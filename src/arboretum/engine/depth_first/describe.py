@@ -31,6 +31,12 @@ def _describe_classes(
     impurity,
     node_weight,
 ):
+    """`describe_classes` for the nodes ``root:last`` of one tree.
+
+    first_child (n_nodes,) int32; start, end (n_nodes,) uint32; rows (n_bag_rows,) uint32; label (n_rows,)
+    int32; weight (n_rows,) float64; sums (n_nodes, n_classes) float64, scratch; value
+    (n_nodes, n_classes) float64, written; impurity, node_weight (n_nodes,) float64, written.
+    """
     width = np.uint64(sums.shape[1])
     for node in range(last - 1, root - 1, -1):
         at, child = np.uint64(node), first_child[node]
@@ -69,6 +75,12 @@ def _describe_numbers(
     first_child, start, end, root, last, rows, number, weight, centre, sums, value, impurity,
     node_weight,
 ):  # fmt: skip
+    """`describe_numbers` for the nodes ``root:last`` of one tree.
+
+    first_child (n_nodes,) int32; start, end (n_nodes,) uint32; rows (n_bag_rows,) uint32; number, weight
+    (n_rows,) float64; sums (n_nodes, 3) float64, scratch; value (n_nodes, 1) float64, written;
+    impurity, node_weight (n_nodes,) float64, written.
+    """
     for node in range(last - 1, root - 1, -1):
         at, child = np.uint64(node), first_child[node]
         if child >= 0:
@@ -96,6 +108,10 @@ def describe_classes(out, rows, label, weight, gini, sums, value, impurity, node
     """Write every node's class shares, impurity and weight; leaves from their rows, others from children.
 
     ``weight`` is (trees, rows of the table); ``sums`` is scratch, (nodes, classes).
+
+    rows (n_bag_rows,) uint32; label (n_rows,) int32; weight (n_trees, n_rows) float64; sums
+    (n_nodes, n_classes) float64; value (n_nodes, n_classes) float64, written; impurity, node_weight
+    (n_nodes,) float64, written.
     """
     for t in range(len(weight)):
         _describe_classes(
@@ -106,7 +122,12 @@ def describe_classes(out, rows, label, weight, gini, sums, value, impurity, node
 
 @kernel
 def describe_numbers(out, rows, number, weight, centre, sums, value, impurity, node_weight):
-    """`describe_classes` for one number; ``sums``: the weight, Σ w (y - centre) and Σ w (y - centre)²."""
+    """`describe_classes` for one number; ``sums``: the weight, Σ w (y - centre) and Σ w (y - centre)².
+
+    rows (n_bag_rows,) uint32; number (n_rows,) float64; weight (n_trees, n_rows) float64; sums
+    (n_nodes, 3) float64; value (n_nodes, 1) float64, written; impurity, node_weight (n_nodes,) float64,
+    written.
+    """
     for t in range(len(weight)):
         _describe_numbers(
             out.first_child, out.start, out.end, out.node_start[t], out.node_start[t + 1], rows,
@@ -119,6 +140,12 @@ def _write_sets(
     codes, n_codes, words, rows, feature, first_child, start, end, missing_child, root, last, at,
     bits_start, bits,
 ):  # fmt: skip
+    """`write_sets` for the nodes ``root:last`` of one tree; return where the next tree's sets begin.
+
+    codes (n_columns, n_rows) int32 or int64 or uint16 or uint32; n_codes, words (n_columns,) int64; rows
+    (n_bag_rows,) uint32; feature, first_child (n_nodes,) int32; start, end (n_nodes,) uint32;
+    missing_child (n_nodes,) int8; bits_start (n_nodes,) int64, written; bits (n_words,) uint32, written.
+    """
     first = at
     for node in range(root, last):
         here, f = np.uint64(node), np.uint64(max(feature[node], 0))
@@ -152,6 +179,10 @@ def write_sets(codes, n_codes, words, rows, out, bits_start, bits, tree_end):
     ``words`` is how many words of ``bits`` a set of every column takes, 0 for numbers. Categories that a
     node did not meet go where missing ones go. ``bits_start`` is counted from the tree's first set;
     ``tree_end`` is where a tree's sets end.
+
+    codes (n_columns, n_rows) int32 or int64 or uint16 or uint32; n_codes, words (n_columns,) int64; rows
+    (n_bag_rows,) uint32; bits_start (n_nodes,) int64, written; bits (n_words,) uint32, written; tree_end
+    (n_trees,) int64, written.
     """
     at = np.int64(0)
     for t in range(len(tree_end)):

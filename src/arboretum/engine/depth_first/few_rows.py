@@ -32,7 +32,11 @@ _ZERO, _ONE, _FEW = np.uint64(0), np.uint64(1), np.uint64(FEW)
 
 @subkernel
 def _draw_columns(node_key, turn, until, everything, constant, begin, end, order, drawn):
-    """Write the columns of some turns that may vary; return how many."""
+    """Write the columns of some turns that may vary; return how many.
+
+    constant (n_columns, 2) int64; order (n_columns,) int64, updated; drawn (5, TOGETHER) int64,
+    written.
+    """
     many = np.uint64(0)
     for t in range(turn, until):
         f = np.uint64(t if everything else pick_column(node_key, t, order))
@@ -43,6 +47,10 @@ def _draw_columns(node_key, turn, until, everything, constant, begin, end, order
 
 @subkernel
 def _pad(rows, start, n, blocks, near):
+    """Copy the rows of a node, and its first row up to the end of the last block.
+
+    rows (n_rows,) uint32; near (at least FEW,) uint32, written.
+    """
     for i in range(np.uint64(n)):
         near[i] = rows[start + i]
     for i in range(np.uint64(n), np.uint64(8 * blocks)):
@@ -51,7 +59,10 @@ def _pad(rows, start, n, blocks, near):
 
 @subkernel
 def _find_ends(columns, bench, rows, blocks, many, near):
-    """Read the drawn columns and find their ends; return how many vary, those first."""
+    """Read the drawn columns and find their ends; return how many vary, those first.
+
+    rows (n_rows,) uint32; near (at least FEW,) uint32.
+    """
     node, kind, constant = bench.node[0], bench.features.kind, bench.scratch.constant
     values, step, x, drawn = columns.values, columns.step, columns.x, columns.drawn
     start, n, begin, varied = node.start, node.n, np.int64(node.start), np.uint64(0)
@@ -81,7 +92,12 @@ def _find_ends(columns, bench, rows, blocks, many, near):
 
 @subkernel
 def _draw_cuts(kind, varied, node_key, x, ends, bits, drawn, cuts):
-    """Draw a threshold for every column that varies."""
+    """Draw a threshold for every column that varies.
+
+    kind (n_columns,) int8; x (TOGETHER * FEW or more,) int32 or int64; ends (3,) float32 or float64,
+    scratch; bits (3,) int32 or int64, scratch; drawn (5, TOGETHER) int64, updated; cuts (TOGETHER,)
+    float64, written.
+    """
     short = x.dtype.type
     for k in range(np.uint64(varied)):
         f, low, high = np.uint64(drawn[_COLUMN, k]), short(drawn[_LOW, k]), short(drawn[_HIGH, k])
@@ -94,7 +110,10 @@ def _draw_cuts(kind, varied, node_key, x, ends, bits, drawn, cuts):
 
 @addressed
 def cut_few(columns, bench, rows):
-    """`random_cut` of one sum and up to `FEW` rows."""
+    """`random_cut` of one sum and up to `FEW` rows.
+
+    rows (n_rows,) uint32.
+    """
     node, rules, kind, scratch = bench.node[0], bench.rules, bench.features.kind, bench.scratch
     number, weight, total = bench.target.number, bench.target.weight, scratch.total[0]
     start, n, node_weight, node_key, near = (

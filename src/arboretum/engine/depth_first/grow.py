@@ -44,6 +44,10 @@ _START, _END, _DEPTH, _KEY, _WEIGHT, _SUM = 0, 1, 3, 4, 5, 6  # what is known of
 # --------------------------------------------------------------------------- branches that wait
 @inline
 def _push(stack, at, start, end, node, depth, key, weight, total):
+    """Put a branch on the stack.
+
+    stack (n_rows + 2, 7) int64, written.
+    """
     stack[at, _START], stack[at, _END] = start, end
     stack[at, NODE], stack[at, _DEPTH], stack[at, _KEY] = node, depth, np.int64(key)
     stack[at, _WEIGHT], stack[at, _SUM] = weight, total
@@ -51,7 +55,10 @@ def _push(stack, at, start, end, node, depth, key, weight, total):
 
 @inline
 def _take(stack, at, node):
-    """Make a waiting branch the node at hand."""
+    """Make a waiting branch the node at hand.
+
+    stack (n_rows + 2, 7) int64.
+    """
     node.start, node.n = np.uint64(stack[at, _START]), stack[at, _END] - stack[at, _START]
     node.number, node.depth = stack[at, NODE], stack[at, _DEPTH]
     node.key = np.uint64(stack[at, _KEY])
@@ -60,20 +67,30 @@ def _take(stack, at, node):
 
 @subkernel
 def _copy(branches, at, stack, to):
+    """Copy a waiting branch.
+
+    branches (n_rows + 2, 7) int64; stack (n_rows + 2, 7) int64, written.
+    """
     for j in range(branches.shape[1]):
         stack[to, j] = branches[at, j]
 
 
 @subkernel
 def _write_places(place, rows, start, end):
-    """Write where the rows that stand from start to end stand."""
+    """Write where the rows that stand from start to end stand.
+
+    place (n_rows,) uint32, written; rows (n_rows,) uint32.
+    """
     for p in range(np.uint64(start), np.uint64(end)):
         place[np.uint64(rows[p])] = np.uint32(p)
 
 
 @subkernel
 def _begin(bench, bounds, rows, m, root):
-    """Forget what was known of the tree before."""
+    """Forget what was known of the tree before.
+
+    bounds (most nodes, 2) float64, written, or None; rows (n_rows,) uint32.
+    """
     constant, place = bench.scratch.constant, bench.scratch.place
     for f in range(len(constant)):
         constant[f, 0], constant[f, 1] = -1, -1
@@ -106,7 +123,12 @@ def _close(out, node, at):
 
 @inline
 def _add_up(bench, rows, label, number, left, y, row_weight):
-    """Add up the targets of a node; return whether they are known to be equal."""
+    """Add up the targets of a node; return whether they are known to be equal.
+
+    rows (n_rows,) uint32; label (n_outputs, n_rows) uint32, or None; number (n_outputs, n_rows) int64,
+    or None; left (2 * n_channels,) int64, or None; y (n_rows, n_outputs) float64, or None; row_weight
+    (n_rows,) float64, empty or None.
+    """
     node, rules, weight, channel = (
         bench.node[0],
         bench.rules,
@@ -129,6 +151,10 @@ def _add_up(bench, rows, label, number, left, y, row_weight):
 
 @inline
 def _is_pure(bench, equal, label, number):
+    """Tell whether all targets of the node at hand are equal.
+
+    label (n_outputs, n_rows) uint32, or None; number (n_outputs, n_rows) int64, or None.
+    """
     node, rules = bench.node[0], bench.rules
     if rules.regrid:
         return equal
@@ -140,7 +166,11 @@ def _is_pure(bench, equal, label, number):
 
 @inline
 def _search(columns, bench, rows, bounds, left, root_weight):
-    """Search a node; return whether there is a cut that gains enough."""
+    """Search a node; return whether there is a cut that gains enough.
+
+    rows (n_rows,) uint32; bounds (most nodes, 2) float64, or None; left (2 * n_channels,) int64, or
+    None.
+    """
     node, rules, parts = bench.node[0], bench.rules, bench.parts
     if bounds is not None:
         node.lower, node.upper = bounds_of(bounds, node.number, node.middle, node.unit)
@@ -159,7 +189,12 @@ def _search(columns, bench, rows, bounds, left, root_weight):
 
 @inline
 def _part(columns, bench, rows, out, bounds, label, number, stack, height, child, first_child):
-    """Part the rows of a node, and put its children, node ``child`` and the next, on the stack."""
+    """Part the rows of a node, and put its children, node ``child`` and the next, on the stack.
+
+    rows (n_rows,) uint32, updated; bounds (most nodes, 2) float64, updated, or None; label
+    (n_outputs, n_rows) uint32, updated, or None; number (n_outputs, n_rows) int64, updated, or None;
+    stack (n_rows + 2, 7) int64, written.
+    """
     node, rules, target, scratch = bench.node[0], bench.rules, bench.target, bench.scratch
     start, n = node.start, node.n
     k, f, begin = np.uint64(node.number), np.uint64(node.feature), np.int64(start)

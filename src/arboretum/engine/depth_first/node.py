@@ -18,6 +18,10 @@ __all__ = ["add_up", "are_alike", "drop_empty", "impurity_of", "put_on_grid", "t
 # --------------------------------------------------------------------------- a grid of its own
 @subkernel
 def _range(y, o, rows, start, end):
+    """Return the smallest and the largest target of one output.
+
+    y (n_rows, n_outputs) float64; rows (n_rows,) uint32.
+    """
     low = high = y[rows[start], o]
     for p in range(start, end):
         v = y[rows[p], o]
@@ -30,6 +34,9 @@ def put_on_grid(y, row_weight, rows, start, n, rules, number, weight):
     """Put a node's targets on a grid of its own, as `prepare_numbers` does.
 
     Returns (what a step of the grid is worth, middle of the first output, are all targets equal?).
+
+    y (n_rows, n_outputs) float64, or None; row_weight (n_rows,) float64, empty or None; rows (n_rows,)
+    uint32; number (n_outputs, n_rows) int64, written, or None; weight (n_rows,) int64.
     """
     if y is None:
         return 1.0, 0.0, False
@@ -70,6 +77,10 @@ def put_on_grid(y, row_weight, rows, start, n, rules, number, weight):
 # --------------------------------------------------------------------------- sums
 @subkernel
 def _count_labels(label, weight, start, n, total):
+    """Write the weight of every class.
+
+    label (n_outputs, n_rows) uint32; weight (n_rows,) int64; total (n_channels,) int64, written.
+    """
     for c in range(len(total)):
         total[c] = 0
     for o in range(len(label)):
@@ -83,6 +94,9 @@ def drop_empty(label, start, n, total, number_of):
 
     So whatever is done per class below this node is not done for classes that do not occur. A node of
     one class stays as it is: nothing comes below. ``number_of`` is scratch, one per class.
+
+    label (n_outputs, n_rows) uint32, updated, or None; total (n_channels,) int64, updated; number_of
+    (2 * n_channels,) int64, or None.
     """
     k = np.int64(0)
     if label is not None and number_of is not None:
@@ -101,6 +115,10 @@ def drop_empty(label, start, n, total, number_of):
 
 @subkernel
 def _sum_numbers(number, start, n, total):
+    """Write the sum of every output.
+
+    number (n_outputs, n_rows) int64; total (n_channels,) int64, written.
+    """
     for o in range(len(total)):
         total[o] = 0
         for p in range(start, start + np.uint64(n)):
@@ -109,7 +127,12 @@ def _sum_numbers(number, start, n, total):
 
 @inline
 def add_up(label, number, left, y, weight, start, n, sum_here, total):
-    """Write the channels of a node into ``total``; one sum is known unless the node has its own grid."""
+    """Write the channels of a node into ``total``; one sum is known unless the node has its own grid.
+
+    label (n_outputs, n_rows) uint32, or None; number (n_outputs, n_rows) int64, or None; left
+    (2 * n_channels,) int64, or None; y (n_rows, n_outputs) float64, or None; weight (n_rows,) int64;
+    total (n_channels,) int64, written.
+    """
     if left is None and y is None:
         total[0] = sum_here
         return
@@ -122,6 +145,10 @@ def add_up(label, number, left, y, weight, start, n, sum_here, total):
 # --------------------------------------------------------------------------- are they alike, how impure
 @subkernel
 def _same_number(number, weight, start, n):
+    """Tell whether all targets of the first output are equal.
+
+    number (n_outputs, n_rows) int64; weight (n_rows,) int64.
+    """
     one, p = number[0, start] // weight[start], start  # a number is its weight times a whole number
     while p < start + np.uint64(n) and number[0, p] == one * weight[p]:
         p += np.uint64(1)
@@ -130,7 +157,11 @@ def _same_number(number, weight, start, n):
 
 @inline
 def are_alike(label, number, weight, start, n, total, node_weight, rules):
-    """Tell whether all targets of a node, of each output, are equal."""
+    """Tell whether all targets of a node, of each output, are equal.
+
+    label (n_outputs, n_rows) uint32, or None; number (n_outputs, n_rows) int64, or None; weight
+    (n_rows,) int64; total (n_channels,) int64.
+    """
     alike = False
     if label is not None:
         full = 0
@@ -147,6 +178,10 @@ def are_alike(label, number, weight, start, n, total, node_weight, rules):
 
 @subkernel
 def _label_impurity(total, node_weight, rules):
+    """Return the Gini index or the entropy, the mean over outputs.
+
+    total (n_channels,) int64.
+    """
     impurity = 0.0
     for c in range(len(total)):
         share = np.float64(total[c]) / np.float64(node_weight)
@@ -159,6 +194,10 @@ def _label_impurity(total, node_weight, rules):
 
 @subkernel
 def _number_impurity(number, weight, start, n, total, node_weight, rules):
+    """Return the variance or half the Poisson deviance, the mean over outputs.
+
+    number (n_outputs, n_rows) int64; weight (n_rows,) int64; total (n_channels,) int64.
+    """
     impurity = 0.0
     for o in range(len(total)):
         mean, squares = np.float64(total[o]) / np.float64(node_weight), 0.0
@@ -175,7 +214,11 @@ def _number_impurity(number, weight, start, n, total, node_weight, rules):
 
 @subkernel
 def impurity_of(label, number, weight, start, n, total, node_weight, rules):
-    """Return the impurity of a node, on its grid."""
+    """Return the impurity of a node, on its grid.
+
+    label (n_outputs, n_rows) uint32, or None; number (n_outputs, n_rows) int64, or None; weight
+    (n_rows,) int64; total (n_channels,) int64.
+    """
     impurity = 0.0
     if label is not None:
         impurity = _label_impurity(total, node_weight, rules)

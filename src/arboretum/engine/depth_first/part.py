@@ -20,7 +20,11 @@ _SMALLEST = np.uint64(1 << 63)  # of signed numbers, as it is written
 
 @subkernel
 def move(values, start, n, side_of, spare):
-    """Put the values that go left first, in their order."""
+    """Put the values that go left first, in their order.
+
+    values (n_rows,) uint32, updated; side_of (at least n,) uint8; spare (at least n,) uint32,
+    scratch.
+    """
     at, others = start, np.uint64(0)
     for i in range(n):
         v, goes = values[start + np.uint64(i)], np.uint64(side_of[i])
@@ -34,7 +38,10 @@ def move(values, start, n, side_of, spare):
 
 @subkernel
 def move_sum(values, start, n, side_of, spare):
-    """`move`; return the sum of those that went left."""
+    """`move`; return the sum of those that went left.
+
+    values (n_rows,) int64, updated; side_of (at least n,) uint8; spare (at least n,) int64, scratch.
+    """
     at, others, total = start, np.uint64(0), np.int64(0)
     for i in range(n):
         v, goes = values[start + np.uint64(i)], np.uint64(side_of[i])
@@ -55,6 +62,9 @@ def part_rows(table, column, missing_value, last, side, rows, start, n, spare, s
     A missing value is the largest there is. Where it goes left, values are turned round until it is the
     smallest: so nothing is asked of a row but whether it is up to ``last``. ``side_of`` says for every row
     whether it goes left: its weight and target follow.
+
+    table (n_columns * n_rows,) int32 or int64 or uint16 or uint32; rows (n_rows,) uint32, updated;
+    spare (at least n,) uint32, scratch; side_of (at least n,) uint8, written.
     """
     left, largest, turn = np.uint64(0), np.int64(last), np.uint64(0)
     if side:
@@ -76,7 +86,10 @@ def part_rows(table, column, missing_value, last, side, rows, start, n, spare, s
 
 @addressed
 def part_numbers(columns, bench, rows):
-    """Part the rows of a node as its search has found; the node is told how many went left."""
+    """Part the rows of a node as its search has found; the node is told how many went left.
+
+    rows (n_rows,) uint32, updated.
+    """
     node, scratch = bench.node[0], bench.scratch
     f = np.uint64(node.feature)
     node.many, node.missing = part_rows(
@@ -88,6 +101,11 @@ def part_numbers(columns, bench, rows):
 # --------------------------------------------------------------------------- categories
 @subkernel
 def _mark(codes, column, missing_code, takes, side, rows, start, n, side_of):
+    """Write which rows go left; return (how many, was a value missing?).
+
+    codes (n_columns * n_rows,) uint16 or uint32; takes (most codes + 1,) uint8; rows (n_rows,)
+    uint32; side_of (at least n,) uint8, written.
+    """
     missing, many = np.int64(0), np.int64(0)
     for i in range(n):
         code = np.uint64(codes[column + rows[start + np.uint64(i)]])
@@ -101,7 +119,10 @@ def _mark(codes, column, missing_code, takes, side, rows, start, n, side_of):
 
 @addressed
 def part_categories(columns, bench, rows):
-    """`part_numbers` for a category: what was chosen is found anew from the node's rows."""
+    """`part_numbers` for a category: what was chosen is found anew from the node's rows.
+
+    rows (n_rows,) uint32, updated.
+    """
     node, counter = bench.node[0], bench.counter
     f, side_of = np.uint64(node.feature), bench.scratch.side_of
     call_at(bench.parts.count, (columns, bench, rows, f))
@@ -117,7 +138,11 @@ def part_categories(columns, bench, rows):
 # --------------------------------------------------------------------------- targets follow
 @inline
 def move_targets(label, number, start, n, scratch):
-    """Let the targets follow their rows; return the sum of the first output on the left."""
+    """Let the targets follow their rows; return the sum of the first output on the left.
+
+    label (n_outputs, n_rows) uint32, updated, or None; number (n_outputs, n_rows) int64, updated, or
+    None.
+    """
     left_sum = np.int64(0)
     if label is not None:
         for o in range(len(label)):

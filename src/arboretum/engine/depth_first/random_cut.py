@@ -38,7 +38,10 @@ _ONE = np.uint64(1)
 
 @kernel
 def ordered_bits(values, out):
-    """Write numbers as whole numbers of the same order and width; a missing one is the largest."""
+    """Write numbers as whole numbers of the same order and width; a missing one is the largest.
+
+    values (n,) float32 or float64; out (n,) int32 or int64, written.
+    """
     bits, missing_value = values.view(out.dtype), missing_of(out)
     for i in range(len(values)):
         b = bits[i]
@@ -49,7 +52,11 @@ def ordered_bits(values, out):
 
 @subkernel
 def _ends(values, column, rows, start, n, x):
-    """Gather a column's values; return the smallest and the largest."""
+    """Gather a column's values; return the smallest and the largest.
+
+    values (n_columns * n_rows,) int32 or int64; rows (n_rows,) uint32; x (at least n,) int32 or
+    int64, written.
+    """
     low = high = values[column + rows[start]]
     blocks = n >> 3
     if blocks:
@@ -67,6 +74,8 @@ def draw_threshold(key, feature, low, high, ends, bits):
     """Draw the threshold of a column at a node, as a number and as ordered bits.
 
     The largest value stays right. ``ends`` and ``bits`` are scratch, two views of the same memory.
+
+    ends (3,) float32 or float64; bits (3,) int32 or int64.
     """
     missing_value = missing_of(bits)
     bits[0] = low if low >= 0 else low ^ missing_value
@@ -86,7 +95,10 @@ def draw_threshold(key, feature, low, high, ends, bits):
 
 @inline
 def _ask_squares(x, start, n, cut, number, weight, total, node_weight, rules):
-    """Score one threshold over values that are all present."""
+    """Score one threshold over values that are all present.
+
+    x (at least n,) int32 or int64; number (n_outputs, n_rows) int64; weight (n_rows,) int64.
+    """
     left_weight, left_sum, rows_left = np.int64(0), np.int64(0), np.int64(0)
     if node_weight == n:  # every row weighs 1
         for i in range(n):
@@ -110,6 +122,8 @@ def ask_gaps(x, start, n, cut, several, number, weight, total, node_weight, rule
     """`_ask_squares` where values are missing: they go right, or left, or stand against the others.
 
     Returns (score, way); the first way that scores best.
+
+    x (at least n,) int32 or int64; number (n_outputs, n_rows) int64; weight (n_rows,) int64.
     """
     missing_value = missing_of(x)
     left_weight, left_sum, rows_left = np.int64(0), np.int64(0), np.int64(0)
@@ -140,7 +154,11 @@ def ask_gaps(x, start, n, cut, several, number, weight, total, node_weight, rule
 
 @inline
 def _ask_labels(x, start, n, cut, label, weight, total, node_weight, rules, logs, left):
-    """`_ask_squares` for class counts."""
+    """`_ask_squares` for class counts.
+
+    x (at least n,) int32 or int64; label (n_outputs, n_rows) uint32; weight (n_rows,) int64; total
+    (n_channels,) int64; logs (n_kept,) float64; left (2 * n_channels,) int64, scratch.
+    """
     for c in range(len(total)):
         left[c] = 0
     left_weight, rows_left = np.int64(0), np.int64(0)
@@ -168,6 +186,9 @@ def _count_gaps(x, start, n, cut, label, number, weight, channels, left):
     """Add up the rows on the left, and behind them the missing ones; return rows and weight of either.
 
     Every row adds something or 0: nobody can guess which way it goes.
+
+    x (at least n,) int32 or int64; label (n_outputs, n_rows) uint32, or None; number
+    (n_outputs, n_rows) int64, or None; weight (n_rows,) int64; left (2 * n_channels,) int64, written.
     """
     missing_value, width = missing_of(x), np.uint64(channels)
     for c in range(width + width):
@@ -201,7 +222,12 @@ def _ask_general(
     x, start, n, cut, several, missing, label, number, weight, total, node_weight, rules, logs,
     left, sign, lower, upper,
 ):  # fmt: skip
-    """`ask_gaps` with everything: any channels, constraints."""
+    """`ask_gaps` with everything: any channels, constraints.
+
+    x (at least n,) int32 or int64; label (n_outputs, n_rows) uint32, or None; number
+    (n_outputs, n_rows) int64, or None; weight (n_rows,) int64; total (n_channels,) int64; logs (n_kept,)
+    float64; left (2 * n_channels,) int64, scratch.
+    """
     channels = np.int64(len(total))
     rows_left, missing_rows, left_weight, missing_weight = _count_gaps(
         x, start, n, cut, label, number, weight, channels, left
@@ -226,7 +252,10 @@ def _ask_general(
 
 @addressed
 def cut_pair(columns, bench, rows):
-    """Part two rows: any threshold does it, so only the order of the two is looked at."""
+    """Part two rows: any threshold does it, so only the order of the two is looked at.
+
+    rows (n_rows,) uint32.
+    """
     node, rules, kind, order = bench.node[0], bench.rules, bench.features.kind, bench.scratch.order
     values, step, constant = columns.values, columns.step, bench.scratch.constant
     number, weight, total = bench.target.number, bench.target.weight, bench.scratch.total[0]
@@ -268,6 +297,11 @@ def cut_pair(columns, bench, rows):
 
 @inline
 def _search(columns, bench, rows, label, number, left):
+    """`random_cut` with what may be None handed over: what is None is not compiled.
+
+    rows (n_rows,) uint32; label (n_outputs, n_rows) uint32, or None; number (n_outputs, n_rows) int64,
+    or None; left (2 * n_channels,) int64, scratch, or None.
+    """
     node, rules, features, scratch = bench.node[0], bench.rules, bench.features, bench.scratch
     values, x, weight, constant = columns.values, columns.x, bench.target.weight, scratch.constant
     start, n, node_weight, node_key = node.start, node.n, node.weight, node.key
@@ -333,5 +367,7 @@ def random_cut(columns, bench, rows):
 
     The node is told the best: score, feature, threshold, missing left?, and ordered bits of the threshold;
     of a category the last raised code on the left.
+
+    rows (n_rows,) uint32.
     """
     _search(columns, bench, rows, bench.target.label, bench.target.number, bench.scratch.left)

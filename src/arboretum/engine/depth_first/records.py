@@ -60,12 +60,12 @@ class TreeColumns(NamedTuple):
 
     values: (
         np.ndarray
-    )  # unsigned: rank or category. Random splits: int64 or int32, see `ordered_bits`
+    )  # (n_columns * n_rows,) unsigned: rank or category. Random splits: int64 or int32, see `ordered_bits`
     step: np.uint64  # how far it is from a column to the next
-    by_row: np.ndarray  # (n, columns) the same row by row; of no rows if none are copied
-    x: np.ndarray | None  # values of a node: random splits only, as are
-    ends: np.ndarray | None  # three float64 or float32
-    bits: np.ndarray | None  # the same memory as whole numbers
+    by_row: np.ndarray  # (n_rows, n_columns) as ``values``, row by row; or (0, n_columns)
+    x: np.ndarray | None  # (n_rows,) int32 or int64: values of a node: random splits only, as are
+    ends: np.ndarray | None  # (3,) float32 or float64
+    bits: np.ndarray | None  # (3,) int32 or int64: the same memory as whole numbers
     drawn: np.ndarray | None  # (5, TOGETHER) int64 and
     cuts: np.ndarray | None  # (TOGETHER,) float64: columns that are cut together
 
@@ -73,33 +73,33 @@ class TreeColumns(NamedTuple):
 class TreeFeatures(NamedTuple):
     """What is known of every column, the same for all trees of a forest."""
 
-    n_codes: np.ndarray  # (columns,) int64; with random splits that of categories only
+    n_codes: np.ndarray  # (n_columns,) int64; with random splits that of categories only
     missing: (
         np.ndarray
-    )  # (columns,) int64: what a missing value is written as, the largest there is
-    kind: np.ndarray  # (columns,) int8: NUMBER, RANK, CATEGORY
-    sign: np.ndarray  # (columns,) int8: monotone constraints
-    charged: np.ndarray  # (columns,) bool: categories are charged for what they gain by chance
+    )  # (n_columns,) int64: what a missing value is written as, the largest there is
+    kind: np.ndarray  # (n_columns,) int8: NUMBER, RANK, CATEGORY
+    sign: np.ndarray  # (n_columns,) int8: monotone constraints
+    charged: np.ndarray  # (n_columns,) bool: categories are charged for what they gain by chance
     lists: (
         np.ndarray
-    )  # (columns, n) uint32, presorted (columns/presort.py); of no columns if not kept
+    )  # (n_columns, n_rows) uint32, presorted (columns/presort.py); of no columns if not kept
 
 
 class Bags(NamedTuple):
     """Which rows every tree sees, and what they add to a node."""
 
-    weight: np.ndarray  # (trees, n) int64 on the grid; rows of weight 0 take no part
-    label: np.ndarray | None  # (outputs, n) uint32 channel of the row's class in each output
-    number: np.ndarray | None  # (n,) int64, target on the grid
-    rows: np.ndarray  # uint32, the trees' rows, tree after tree: written
+    weight: np.ndarray  # (n_trees, n_rows) int64 on the grid; rows of weight 0 take no part
+    label: np.ndarray | None  # (n_outputs, n_rows) uint32 channel of the row's class in each output
+    number: np.ndarray | None  # (n_rows,) int64, target on the grid
+    rows: np.ndarray  # (room,) uint32, the trees' rows, tree after tree: written
 
 
 class RandomTreeTarget(NamedTuple):
     """What the rows of the tree that grows add to their nodes, by position."""
 
-    label: np.ndarray | None  # (outputs, n) uint32
-    number: np.ndarray | None  # (outputs, n) int64, weight times target on the grid
-    weight: np.ndarray  # (n,) int64 on the grid
+    label: np.ndarray | None  # (n_outputs, n_rows) uint32
+    number: np.ndarray | None  # (n_outputs, n_rows) int64, weight times target on the grid
+    weight: np.ndarray  # (n_rows,) int64 on the grid
 
 
 class TreeRules(NamedTuple):
@@ -131,47 +131,47 @@ class TreeRules(NamedTuple):
 class RandomTreeNodes(NamedTuple):
     """Room for the nodes of some trees, tree after tree; children are counted from their tree's root."""
 
-    feature: np.ndarray  # int32, -1 at a leaf
-    threshold: np.ndarray  # float64; NaN if it lies between the values of two rows:
-    below: np.ndarray  # uint32, a row of the largest value on the left
-    above: np.ndarray  # uint32, a row of the smallest value on the right
-    first_child: np.ndarray  # int32
-    missing_child: np.ndarray  # int8
-    gain: np.ndarray  # float64
-    start: np.ndarray  # uint32, where the rows of a node stand
-    end: np.ndarray  # uint32
-    weight: np.ndarray  # int64, of its rows, on the grid
-    total: np.ndarray  # int64, of their numbers (one sum); of labels, how many there are
-    bounds: np.ndarray | None  # (nodes, 2) float64, from monotone constraints
-    node_start: np.ndarray  # (trees + 1,) int64, where the nodes of a tree begin
+    feature: np.ndarray  # (most nodes,) int32, -1 at a leaf
+    threshold: np.ndarray  # (most nodes,) float64; NaN if it lies between the values of two rows:
+    below: np.ndarray  # (most nodes,) uint32, a row of the largest value on the left
+    above: np.ndarray  # (most nodes,) uint32, a row of the smallest value on the right
+    first_child: np.ndarray  # (most nodes,) int32
+    missing_child: np.ndarray  # (most nodes,) int8
+    gain: np.ndarray  # (most nodes,) float64
+    start: np.ndarray  # (most nodes,) uint32, where the rows of a node stand
+    end: np.ndarray  # (most nodes,) uint32
+    weight: np.ndarray  # (most nodes,) int64, of its rows, on the grid
+    total: np.ndarray  # (most nodes,) int64, of their numbers (one sum); of labels, how many there are
+    bounds: np.ndarray | None  # (most nodes, 2) float64, from monotone constraints
+    node_start: np.ndarray  # (n_trees + 1,) int64, where the nodes of a tree begin
 
 
 class Counter(NamedTuple):
     """What is known per code of the column being counted; a code's cells are neighbours."""
 
-    tag: np.ndarray  # one int64: which count this is
-    cells: np.ndarray  # (codes, 4 + channels) int64: STAMP, ROWS, WEIGHT, EXAMPLE, the sums
-    seen: np.ndarray  # (codes,) int64: the codes met, in the order they are cut
-    key: np.ndarray  # (codes,) float64: what categories are ordered by
-    axis: np.ndarray  # (3, channels) float64: scratch of that order
-    takes: np.ndarray  # (codes,) uint8: does the category go left?
+    tag: np.ndarray  # (1,) int64: which count this is
+    cells: np.ndarray  # (most codes + 1, SUMS + n_channels) int64: STAMP, ROWS, WEIGHT, EXAMPLE, the sums
+    seen: np.ndarray  # (most codes + 1,) int64: the codes met, in the order they are cut
+    key: np.ndarray  # (most codes + 1,) float64: what categories are ordered by
+    axis: np.ndarray  # (3, n_channels) float64: scratch of that order
+    takes: np.ndarray  # (most codes + 1,) uint8: does the category go left?
 
 
 class RandomTreeScratch(NamedTuple):
     """What a search writes on."""
 
-    keys: np.ndarray  # uint64, as many as rows
-    side_of: np.ndarray  # uint8, the same memory: which rows of a node go left
-    spare: np.ndarray  # uint64, as many as rows
-    spare_row: np.ndarray  # uint32 and
-    spare_sum: np.ndarray  # int64: the same memory
-    buckets: np.ndarray  # uint32
-    left: np.ndarray | None  # int64, two per channel; None: one sum
-    total: np.ndarray  # int64, the channels of the node
-    order: np.ndarray  # int64, the columns
-    place: np.ndarray  # uint32, where every row of the table stands; empty if there are no lists
-    constant: np.ndarray  # (columns, 2) int64: rows among which a column is known not to vary
-    logs: np.ndarray  # x ln x of small whole numbers: only read
+    keys: np.ndarray  # (n_rows,) uint64
+    side_of: np.ndarray  # (n_rows,) uint8, the same memory: which rows of a node go left
+    spare: np.ndarray  # (n_rows,) uint64
+    spare_row: np.ndarray  # (n_rows,) uint32 and
+    spare_sum: np.ndarray  # (n_rows,) int64: the same memory
+    buckets: np.ndarray  # (n_buckets,) uint32
+    left: np.ndarray | None  # (2 * n_channels,) int64, two per channel; None: one sum
+    total: np.ndarray  # (n_channels,) int64, the channels of the node
+    order: np.ndarray  # (n_columns,) int64, the columns
+    place: np.ndarray  # (n_rows,) uint32, where every row of the table stands; empty if there are no lists
+    constant: np.ndarray  # (n_columns, 2) int64: rows among which a column is known not to vary
+    logs: np.ndarray  # (n_kept,) float64: x ln x of small whole numbers: only read
 
 
 class TreeKernels(NamedTuple):
@@ -201,23 +201,23 @@ class Bench(NamedTuple):
     scratch: RandomTreeScratch
     counter: Counter
     parts: TreeKernels
-    node: np.ndarray  # one `NODE_AT_HAND`
+    node: np.ndarray  # (1,) NODE_AT_HAND
 
 
 class Growing(NamedTuple):
     """What only the loop over nodes knows of."""
 
-    seeds: np.ndarray  # uint64: what the random draws of every tree are keyed by
-    y: np.ndarray | None  # (n, outputs) float64, by row: only where every node has its own grid
-    row_weight: np.ndarray | None  # (n,) float64: likewise; empty if every row weighs 1
+    seeds: np.ndarray  # (n_trees,) uint64: what the random draws of every tree are keyed by
+    y: np.ndarray | None  # (n_rows, n_outputs) float64, by row: only where every node has its own grid
+    row_weight: np.ndarray | None  # (n_rows,) float64: likewise; empty if every row weighs 1
     out: RandomTreeNodes
-    stack: np.ndarray  # (rows + 2, 7) int64: branches that wait to be searched
-    later: np.ndarray  # likewise: branches that are grown on a copy of their columns
-    heap: np.ndarray | None  # (leaves, 10) int64 and
-    heap_real: np.ndarray | None  # (leaves, 2) float64: searched nodes, best first
+    stack: np.ndarray  # (n_rows + 2, 7) int64: branches that wait to be searched
+    later: np.ndarray  # (n_rows + 2, 7) int64: likewise: branches that are grown on a copy of their columns
+    heap: np.ndarray | None  # (most leaves, 10) int64 and
+    heap_real: np.ndarray | None  # (most leaves, 2) float64: searched nodes, best first
     origin: (
         np.ndarray
-    )  # uint32, the rows' own numbers in the copy; its size is that of a small branch
+    )  # (room,) uint32, the rows' own numbers in the copy; its size is that of a small branch
 
 
 NODE_AT_HAND = np.dtype(

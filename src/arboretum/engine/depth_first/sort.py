@@ -25,7 +25,11 @@ _NEW_BIT = np.uint32(31)
 
 @subkernel
 def _rank(keys, spare, short, n, low):
-    """Sort up to 128 keys into ``spare``: the place of a key is the number of smaller ones."""
+    """Sort up to 128 keys into ``spare``: the place of a key is the number of smaller ones.
+
+    keys (at least n,) uint64; spare (at least n,) uint64, written; short (at least n,) uint32,
+    scratch.
+    """
     for i in range(n):
         short[i] = (np.uint32((keys[i] >> HIGH) - low) << _LOW7) | np.uint32(i)
     for i in range(n):
@@ -37,7 +41,11 @@ def _rank(keys, spare, short, n, low):
 
 @subkernel
 def _deal(keys, spare, n, base, shift, width, buckets):
-    """Sort into ``spare`` by ``width`` bits of the key, equal ones in their order."""
+    """Sort into ``spare`` by ``width`` bits of the key, equal ones in their order.
+
+    keys (at least n,) uint64; spare (at least n,) uint64, written; buckets (at least 2**width,)
+    uint32, scratch.
+    """
     size = 1 << width
     mask = np.uint64(size - 1)
     for d in range(size):
@@ -58,7 +66,11 @@ def _deal(keys, spare, n, base, shift, width, buckets):
 
 @subkernel
 def sort_keys(keys, n, low, high, spare, buckets):
-    """Sort keys whose codes are from ``low`` to ``high``, which differ."""
+    """Sort keys whose codes are from ``low`` to ``high``, which differ.
+
+    keys (at least n,) uint64, updated; spare (at least n,) uint64, scratch; buckets (n_buckets,)
+    uint32, scratch.
+    """
     if n <= _TINY:
         for i in range(1, n):
             key, at = keys[i], i
@@ -93,6 +105,8 @@ def take_sorted(entries, place, start, n, keys):
     Returns whether it has two values.
     ``place`` says where a row of the table stands now. Every entry is written, and overwritten unless it is
     the node's: nobody could guess which are.
+
+    entries, place (n_rows,) uint32; keys (n_rows,) uint64, written.
     """
     at, size, rank = np.uint64(0), np.uint64(n), np.uint64(0xFFFFFFFFFFFFFFFF)
     for i in range(len(entries)):

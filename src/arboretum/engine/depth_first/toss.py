@@ -34,13 +34,19 @@ _ZERO, _ONE, _LAST = np.uint64(0), np.uint64(1), np.uint64(63)
 
 @inline
 def missing_of(column):
-    """Return what a missing value is written as: the largest number there is."""
+    """Return what a missing value is written as: the largest number there is.
+
+    column (n,) int32 or int64, for its dtype.
+    """
     return column.dtype.type(0x7FFFFFFFFFFFFFFF if column.itemsize == 8 else 0x7FFFFFFF)
 
 
 @subkernel
 def largest_present(x, n, low, missing_value):
-    """Return the largest value that is not missing, or ``low``."""
+    """Return the largest value that is not missing, or ``low``.
+
+    x (at least n,) int32 or int64.
+    """
     high = low
     for i in range(n):
         high = x[i] if x[i] != missing_value and x[i] > high else high
@@ -55,7 +61,10 @@ def word_of(key, f, block):
 
 @inline
 def raise_by(column):
-    """Return the bit that raises a code above all others; a missing value has it anyway."""
+    """Return the bit that raises a code above all others; a missing value has it anyway.
+
+    column (n,) int32 or int64, for its dtype.
+    """
     return np.uint64(8 * column.itemsize - 2)
 
 
@@ -68,7 +77,11 @@ def raised(v, word, by):
 
 @subkernel
 def _toss_few(values, column, rows, start, n, word, x):
-    """Raise up to 63 categories; return those that occur as the bits of a number, missing as the last."""
+    """Raise up to 63 categories; return those that occur as the bits of a number, missing as the last.
+
+    values (n_columns * n_rows,) int32 or int64; rows (n_rows,) uint32; x (at least n,) int32 or
+    int64, written.
+    """
     seen, by = np.uint64(0), raise_by(values)
     for i in range(n):
         v = values[column + rows[start + np.uint64(i)]]
@@ -79,7 +92,11 @@ def _toss_few(values, column, rows, start, n, word, x):
 
 @subkernel
 def _toss_many(values, column, f, rows, start, n, key, n_codes, words, x):
-    """Raise any number of categories; return 1 if one stays, plus 2 if one is raised, 4 if one is missing."""
+    """Raise any number of categories; return 1 if one stays, plus 2 if one is raised, 4 if one is missing.
+
+    values (n_columns * n_rows,) int32 or int64; rows (n_rows,) uint32; words (n_rows,) uint64, scratch;
+    x (at least n,) int32 or int64, written.
+    """
     missing_value, by, sides = np.int64(missing_of(values)), raise_by(values), np.int64(0)
     blocks = np.uint64(n_codes + 63) >> np.uint64(6)
     tabled = blocks <= np.uint64(n)
@@ -99,6 +116,10 @@ def _toss_many(values, column, f, rows, start, n, key, n_codes, words, x):
 
 @subkernel
 def _ends_present(x, n, missing_value):
+    """Return the smallest value, and the largest that is not missing.
+
+    x (at least n,) int32 or int64.
+    """
     low = x[0]
     for i in range(n):
         low = min(low, x[i])
@@ -124,6 +145,9 @@ def toss(values, column, f, rows, start, n, key, n_codes, x, words):
     ``words`` is scratch for the coins, 64 in each, as many as there are rows. Returns two ends, and
     whether a value is missing. The ends are missing if all are, equal if one category occurs, on either
     side if some are raised and some are not; else the first is the smallest.
+
+    values (n_columns * n_rows,) int32 or int64; rows (n_rows,) uint32; x (at least n,) int32 or
+    int64, written; words (n_rows,) uint64.
     """
     short, missing_value, by = x.dtype.type, missing_of(x), raise_by(x)
     if n_codes <= 63:
@@ -147,14 +171,21 @@ def toss(values, column, f, rows, start, n, key, n_codes, x, words):
 
 @inline
 def last_left(low, high, x):
-    """Return the threshold of raised codes between these ends."""
+    """Return the threshold of raised codes between these ends.
+
+    x (n,) int32 or int64, for its dtype.
+    """
     split = x.dtype.type((_ONE << raise_by(x)) - _ONE)
     return low if low > split or high <= split else split
 
 
 @subkernel
 def part_tossed(values, column, f, n_codes, last, side, rows, start, n, key, spare, side_of):
-    """`part_numbers` for categories: the coins are tossed again, and are the same."""
+    """`part_numbers` for categories: the coins are tossed again, and are the same.
+
+    values (n_columns * n_rows,) int32 or int64; rows (n_rows,) uint32, updated; spare (at least n,)
+    uint32, scratch; side_of (at least n,) uint8, written.
+    """
     missing_value, by, many_words = np.int64(missing_of(values)), raise_by(values), n_codes > 64
     at, others, missing, word = start, np.uint64(0), np.int64(0), word_of(key, f, _ZERO)
     for i in range(n):
@@ -177,7 +208,10 @@ def part_tossed(values, column, f, n_codes, last, side, rows, start, n, key, spa
 
 @addressed
 def part_coins(columns, bench, rows):
-    """Part the rows of a node by the coins of the category that its search has found."""
+    """Part the rows of a node by the coins of the category that its search has found.
+
+    rows (n_rows,) uint32, updated.
+    """
     node, scratch = bench.node[0], bench.scratch
     f = np.uint64(node.feature)
     node.many, node.missing = part_tossed(

@@ -32,16 +32,16 @@ _NONE, _ONE, _TWO, _THREE, _FOUR, _EIGHT = (np.uint64(k) for k in (0, 1, 2, 3, 4
 class Masks(NamedTuple):
     """The trees of a model, laid out by the columns they ask for."""
 
-    features: np.ndarray  # int64, the columns that are asked for
-    n_categories: np.ndarray  # int64, of each; -1: a number
-    cuts: np.ndarray  # float64, the thresholds of all columns, each in order
-    cuts_start: np.ndarray  # int64, one more than columns
-    place_start: np.ndarray  # int64, one more than columns; the last place is for missing values
-    masks: np.ndarray  # (groups, places, GROUP) uint32 or uint64
-    asked: np.ndarray  # uint64, which of the columns a group asks for, group by group
-    asked_start: np.ndarray  # int64, one more than groups
-    value: np.ndarray  # (trees, leaves) or (trees, leaves, outputs) float64, what leaves answer
-    outputs: np.ndarray  # int64, the output of every tree, where a leaf answers one number
+    features: np.ndarray  # (n_asked,) int64, the columns that are asked for
+    n_categories: np.ndarray  # (n_asked,) int64, of each; -1: a number
+    cuts: np.ndarray  # (n_cuts,) float64, the thresholds of all columns, each in order
+    cuts_start: np.ndarray  # (n_asked + 1,) int64
+    place_start: np.ndarray  # (n_asked + 1,) int64; the last place is for missing values
+    masks: np.ndarray  # (n_groups, n_places, GROUP) uint32 or uint64
+    asked: np.ndarray  # (n_asked_by_groups,) uint64, which of the columns a group asks for, group by group
+    asked_start: np.ndarray  # (n_groups + 1,) int64
+    value: np.ndarray  # (n_trees, n_leaves[, n_outputs]) float64, what leaves answer
+    outputs: np.ndarray  # (n_trees,) int64, the output of every tree, where a leaf answers one number
 
 
 class MaskWork(NamedTuple):
@@ -49,12 +49,12 @@ class MaskWork(NamedTuple):
 
     x: np.ndarray  # (ROWS,) float64
     rank: np.ndarray  # (ROWS,) uint64
-    places: np.ndarray  # (ROWS, columns asked) uint32
-    alive: np.ndarray  # (GROUP,) of the masks' type: leaves that can still be reached
-    whole: np.ndarray  # the same, all of them
+    places: np.ndarray  # (ROWS, n_asked) uint32
+    alive: np.ndarray  # (GROUP,) uint32 or uint64, as the masks: leaves that can still be reached
+    whole: np.ndarray  # (GROUP,) uint32 or uint64: the same, all of them
     leaves: np.ndarray  # (GROUP, 8) uint64
     answers: np.ndarray  # (GROUP, 8) float64
-    sums: np.ndarray  # (outputs, 8) float64
+    sums: np.ndarray  # (n_outputs, 8) float64
 
 
 class MaskRows(NamedTuple):
@@ -67,7 +67,10 @@ class MaskRows(NamedTuple):
 
 @subkernel
 def _n_below(cuts, start, end, x):
-    """Return how many of the cuts start:end, in order, lie below a value."""
+    """Return how many of the cuts start:end, in order, lie below a value.
+
+    cuts (n_cuts,) float64.
+    """
     low, high = start, end
     while low < high:
         middle = (low + high) >> 1
@@ -86,6 +89,10 @@ def fill_masks(layout, nodes, asked, starts, leaf_nodes):
     behind the other; children are counted from the tree's own first node. ``asked`` is which of the layout's
     columns a node asks for, ``starts`` where trees begin, and the end. Which node every leaf is goes into
     ``leaf_nodes``, (trees, leaves).
+
+    nodes (kind, threshold, first_child, missing_child, bits_start, bits) uint8, float64, int32,
+    int32, int64 and uint32, each (n_nodes,) but bits (n_words,); asked (n_nodes,) int64; starts
+    (n_trees + 1,) int64; leaf_nodes (n_trees, n_leaves) int64, written.
     """
     kind, threshold, first_child, missing_child, bits_start, bits = nodes
     masks_of, place_start = layout.masks, layout.place_start
@@ -129,6 +136,8 @@ def _rank(cuts, start, end, x, rank):
     """Write how many of the cuts start:end, in order, lie below each of some values.
 
     All values take the same steps of a binary search, one step at a time: nothing has to be guessed.
+
+    cuts (n_cuts,) float64; x (ROWS,) float64; rank (ROWS,) uint64, written.
     """
     n, many = np.uint64(len(rank)), np.uint64(end - start)
     for i in range(n):
@@ -142,7 +151,10 @@ def _rank(cuts, start, end, x, rank):
 
 @subkernel
 def _find_places(layout, X, start, end, work):
-    """Write the places of the rows start:end, (rows, columns asked)."""
+    """Write the places of the rows start:end, (rows, columns asked).
+
+    X (n_rows, n_columns) float64.
+    """
     x, rank, places = work.x, work.rank, work.places
     n = np.uint64(end - start)
     for column in range(len(layout.features)):
@@ -190,6 +202,8 @@ def _add_group(layout, group, rows, work, total):
     """Add what the trees of a group answer to eight rows (or fewer, the last ones of a block).
 
     A sum has to wait for the sum before: eight of them side by side wait together.
+
+    rows (first, start, size) a `MaskRows`; total (n_rows, n_outputs) float64, added to.
     """
     first = np.uint64(group * GROUP)
     lanes = min(np.uint64(GROUP), np.uint64(len(layout.value)) - first)
@@ -212,7 +226,10 @@ def _add_group(layout, group, rows, work, total):
 
 @subkernel
 def _add_vectors_of_group(layout, group, rows, work, total):
-    """`_add_group` where every leaf answers a number for each output: leaves first, then output by output."""
+    """`_add_group` where every leaf answers a number for each output: leaves first, then output by output.
+
+    rows (first, start, size) a `MaskRows`; total (n_rows, n_outputs) float64, added to.
+    """
     first = np.uint64(group * GROUP)
     lanes = min(np.uint64(GROUP), np.uint64(len(layout.value)) - first)
     leaves, numbers = work.leaves, np.uint64(layout.value.shape[2])
@@ -229,7 +246,10 @@ def _add_vectors_of_group(layout, group, rows, work, total):
 
 @kernel
 def add_answers(layout, X, work, total):
-    """Add what all trees answer to the rows of a block, in the order of the trees."""
+    """Add what all trees answer to the rows of a block, in the order of the trees.
+
+    X (n_rows, n_columns) float64; total (n_rows, n_outputs) float64, added to.
+    """
     for start in range(0, len(X), ROWS):
         end = min(start + ROWS, len(X))
         _find_places(layout, X, start, end, work)
@@ -241,7 +261,10 @@ def add_answers(layout, X, work, total):
 
 @kernel
 def add_vectors(layout, X, work, total):
-    """`add_answers` where every leaf answers a number for each output."""
+    """`add_answers` where every leaf answers a number for each output.
+
+    X (n_rows, n_columns) float64; total (n_rows, n_outputs) float64, added to.
+    """
     for start in range(0, len(X), ROWS):
         end = min(start + ROWS, len(X))
         _find_places(layout, X, start, end, work)

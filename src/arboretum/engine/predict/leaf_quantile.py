@@ -29,15 +29,19 @@ class LeafGroups(NamedTuple):
     Those of leaf ``l`` of tree ``t`` are ``rows[t, start[a] : start[a + 1]]`` with ``a = first[t] + l``.
     """
 
-    first: np.ndarray  # int64, (trees,)
-    start: np.ndarray  # int64, one more than there are nodes for every tree
-    rows: np.ndarray  # int32, (trees, the most rows of a bag)
-    share: np.ndarray  # float64, likewise; 1 in all for every leaf
+    first: np.ndarray  # (n_trees,) int64
+    start: np.ndarray  # (n_nodes + n_trees,) int64, one more than there are nodes for every tree
+    rows: np.ndarray  # (n_trees, most rows of a bag) int32
+    share: np.ndarray  # (n_trees, most rows of a bag) float64, likewise; 1 in all for every leaf
 
 
 @kernel(makes_arrays=True)
 def group_by_leaf(leaf, weight, start, rows, share):
-    """Sort the rows of positive weight by leaf; ``start`` has one entry more than there are nodes."""
+    """Sort the rows of positive weight by leaf; ``start`` has one entry more than there are nodes.
+
+    leaf (n_rows,) int32; weight (n_rows,) float64; start (n_nodes + 1,) int64, written; rows (n_rows,)
+    int32, written; share (n_rows,) float64, written.
+    """
     n_nodes = len(start) - 1
     total = np.zeros(n_nodes)
     start[:] = 0
@@ -58,7 +62,10 @@ def group_by_leaf(leaf, weight, start, rows, share):
 
 @subkernel
 def _size(groups, leaf):
-    """Return how many training rows the leaves of a row hold in all trees."""
+    """Return how many training rows the leaves of a row hold in all trees.
+
+    leaf (n_trees,) int32.
+    """
     size = 0
     for t in range(len(leaf)):
         a = groups.first[t] + leaf[t]
@@ -68,7 +75,11 @@ def _size(groups, leaf):
 
 @subkernel
 def _gather(groups, leaf, rank, places, shares):
-    """Write down rank and share of the training rows in the leaves of a row, tree after tree."""
+    """Write down rank and share of the training rows in the leaves of a row, tree after tree.
+
+    leaf (n_trees,) int32; rank (n_training_rows,) int32; places (room,) int32, written; shares (room,)
+    float64, written.
+    """
     m = 0
     for t in range(len(leaf)):
         a = groups.first[t] + leaf[t]
@@ -80,7 +91,10 @@ def _gather(groups, leaf, rank, places, shares):
 
 @subkernel
 def _enlarge(places, shares, begin, fine):
-    """Put the shares of the ranks from ``begin`` on, as many as ``fine`` has room for, into it."""
+    """Put the shares of the ranks from ``begin`` on, as many as ``fine`` has room for, into it.
+
+    places (n_met,) int32; shares (n_met,) float64; fine (2**shift,) float64, written.
+    """
     fine[:] = 0.0
     for k in range(len(places)):
         place = places[k] - begin
@@ -93,6 +107,8 @@ def _reach(mass, before, goal):
     """Return the first entry at which the sum reaches the goal, and the sum before it.
 
     Entries without weight are passed over; if rounding keeps the sum below the goal, it is the last.
+
+    mass (n_buckets,) float64.
     """
     found, ahead = 0, before
     for k in range(len(mass)):
@@ -110,6 +126,9 @@ def leaf_quantiles(groups, leaves, rank, shift, wanted, out):
 
     ``leaves`` is (rows, trees); ``rank`` is the rank of every training row's target, and ``1 << shift``
     ranks make a bucket.
+
+    leaves (n_rows, n_trees) int32; rank (n_training_rows,) int32; wanted (n_wanted,) float64; out
+    (n_rows, n_wanted) int64, written.
     """
     coarse = np.zeros((rank.max() >> shift) + 1)
     fine = np.zeros(1 << shift)

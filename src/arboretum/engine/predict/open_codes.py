@@ -29,17 +29,20 @@ _LEAF = 0
 class OpenCodes(NamedTuple):
     """What nodes of all trees ask of a row, in codes."""
 
-    first: np.ndarray  # (nodes,) uint16, the first code that goes right
-    span: np.ndarray  # (nodes,) uint16, how many more go right with it
+    first: np.ndarray  # (n_nodes,) uint16, the first code that goes right
+    span: np.ndarray  # (n_nodes,) uint16, how many more go right with it
     right_at: (
         np.ndarray
     )  # (nodes,) int64, of a question about categories: where its sides begin; -1
-    right: np.ndarray  # uint8, 1: this category goes right
+    right: np.ndarray  # (n_sides,) uint8, 1: this category goes right
 
 
 @subkernel
 def _take_side(codes, first, span, left, right, by, n, out):
-    """Write the states of a node that asks for a number; those of its right child are ``by`` further on."""
+    """Write the states of a node that asks for a number; those of its right child are ``by`` further on.
+
+    codes, left, right (ROWS,) uint16; out (ROWS,) uint16, written.
+    """
     for r in range(n):
         beyond = np.uint16(codes[r] - first)
         out[r] = np.uint16(right[r] + by) if beyond <= span else left[r]
@@ -47,21 +50,31 @@ def _take_side(codes, first, span, left, right, by, n, out):
 
 @subkernel
 def _take_set(codes, sides, left, right, by, n, out):
-    """The same for a set of categories."""
+    """The same for a set of categories.
+
+    codes, left, right (ROWS,) uint16; sides (n_categories,) uint8; out (ROWS,) uint16, written.
+    """
     for r in range(n):
         out[r] = np.uint16(right[r] + by) if sides[np.uint64(codes[r])] else left[r]
 
 
 @subkernel
 def _take_both(left, right, times, n, out):
-    """Write the states of a node that asks for an open column."""
+    """Write the states of a node that asks for an open column.
+
+    left, right (ROWS,) uint16; out (ROWS,) uint16, written.
+    """
     for r in range(n):
         out[r] = np.uint16(left[r] * times + right[r])
 
 
 @subkernel
 def _find_states(nodes, size, questions, begin, end, codes, place, lines, n):
-    """Write the states of all nodes of a tree, the last one first; a node of one state has the last line."""
+    """Write the states of all nodes of a tree, the last one first; a node of one state has the last line.
+
+    size (n_nodes,) int64; codes (n_columns, ROWS) uint16; place (n_columns,) int64; lines
+    (most nodes + 1, ROWS) uint16, written.
+    """
     none = len(lines) - 1
     for at in range(end - 1, begin - 1, -1):
         if nodes.kind[at] == _LEAF or size[at] == 1:
@@ -82,7 +95,10 @@ def _find_states(nodes, size, questions, begin, end, codes, place, lines, n):
 
 @subkernel
 def _add_jumps(line, table, state, lo, n):
-    """Add to a line what the state of every row has in a table."""
+    """Add to a line what the state of every row has in a table.
+
+    line (n_rows,) float64, added to; table (n_states,) float64; state (ROWS,) uint16.
+    """
     for i in range(np.uint64(n)):
         line[np.uint64(lo) + i] += table[np.uint64(state[i])]
 
@@ -94,6 +110,10 @@ def add_states(nodes, states, questions, coder, output, X, place, lines, steps):
     ``states`` is an OpenStates, ``questions`` its OpenCodes, ``coder`` a Coder of ROWS rows
     (engine/shap/table_rows.py), ``place`` is at least 0 for open columns. ``lines``, (nodes of the largest
     tree + 1, ROWS) uint16, is scratch. The sum of the steps up to a point is what the trees say there.
+
+    states (size, jump_at, point, table_at, table) as its class says; output (n_trees,) int64; X
+    (n_rows, n_columns) float64; place (n_columns,) int64; lines (most nodes + 1, ROWS) uint16,
+    scratch; steps (n_outputs, n_points, n_rows) float64, added to.
     """
     for r in range(ROWS):
         lines[len(lines) - 1, r] = 0

@@ -40,7 +40,10 @@ def _goes_right(nodes, at, n_codes, x):
 
 @subkernel
 def _part_numbers(values, items, lo, hi, cut, missing):
-    """`_part` by a threshold, without a branch."""
+    """`_part` by a threshold, without a branch.
+
+    values (n_values,) float64; items (n_items,) int64, reordered.
+    """
     middle = lo
     for j in range(lo, hi):
         item = items[j]
@@ -54,7 +57,10 @@ def _part_numbers(values, items, lo, hi, cut, missing):
 
 @inline
 def _part(nodes, at, n_codes, values, items, lo, hi):
-    """Put the items that go left before those that go right; return where these begin."""
+    """Put the items that go left before those that go right; return where these begin.
+
+    values (n_values,) float64; items (n_items,) int64, reordered.
+    """
     middle = lo
     if nodes.kind[at] != _SUBSET:
         cut, missing = nodes.threshold[at], nodes.missing_child[at] != 0
@@ -70,7 +76,12 @@ def _part(nodes, at, n_codes, values, items, lo, hi):
 
 @inline
 def _fall(nodes, root, node, columns, grid, place, rows, points, stack, height, a, b, c, d):
-    """Send rows a:b and grid points c:d on from an inner node; return the new height of the stack."""
+    """Send rows a:b and grid points c:d on from an inner node; return the new height of the stack.
+
+    columns (n_columns, n_rows) float64; grid (n_open, n_points) float64; place (n_columns,) int64; rows
+    (n_rows,) int64, reordered; points (n_points,) int64, reordered; stack (most nodes + 1, 5) int64,
+    updated.
+    """
     at = root + node
     f = nodes.feature[at]
     first, size = np.int64(nodes.first_child[at]), nodes.n_codes[f]
@@ -97,7 +108,10 @@ def _fall(nodes, root, node, columns, grid, place, rows, points, stack, height, 
 
 @subkernel
 def _step(line, value, rows, a, b):
-    """Add a value to rows a:b of a line."""
+    """Add a value to rows a:b of a line.
+
+    line (n_rows,) float64, added to; rows (n_rows,) int64.
+    """
     for i in range(a, b):
         line[np.uint64(rows[i])] += value
 
@@ -125,6 +139,8 @@ def add_open(nodes, value, output, columns, grid, place, rows, points, stack, st
         All of them, in any order; their order changes.
     stack : (nodes of the largest tree + 1, 5) int64
         Scratch.
+
+    steps (n_outputs, n_points, n_rows) float64, added to.
     """
     for t in range(len(nodes.start) - 1):
         root = nodes.start[t]
@@ -155,7 +171,11 @@ def add_open(nodes, value, output, columns, grid, place, rows, points, stack, st
 
 @kernel
 def add_open_sums(nodes, value, output, columns, weight, grid, place, rows, points, stack, total):
-    """`add_open`, summed over the rows by their weight: ``total`` is (outputs, points)."""
+    """`add_open`, summed over the rows by their weight: ``total`` is (outputs, points).
+
+    weight (n_rows,) float64; total (n_outputs, n_points) float64, added to; value, output, columns,
+    grid, place, rows, points, stack (...) as in `add_open`.
+    """
     for t in range(len(nodes.start) - 1):
         root = nodes.start[t]
         stack[0, 0], stack[0, 1], stack[0, 2] = 0, 0, len(rows)
@@ -181,7 +201,10 @@ def add_open_sums(nodes, value, output, columns, weight, grid, place, rows, poin
 
 @kernel
 def sum_steps(steps):
-    """Write the sums of the steps, (outputs, points, rows), up to every point in their place."""
+    """Write the sums of the steps, (outputs, points, rows), up to every point in their place.
+
+    steps (n_outputs, n_points, n_rows) float64, updated.
+    """
     for o in range(len(steps)):
         for g in range(1, steps.shape[1]):
             before, here = steps[o, g - 1], steps[o, g]
@@ -191,6 +214,9 @@ def sum_steps(steps):
 
 @kernel
 def turn_to_shares(margins, sigma):
-    """Write 1 / (1 + e^(-sigma m)), the share of the second class, in place of margins m."""
+    """Write 1 / (1 + e^(-sigma m)), the share of the second class, in place of margins m.
+
+    margins (n,) float64, updated.
+    """
     for i in range(np.uint64(len(margins))):
         margins[i] = probability(sigma * margins[i])

@@ -42,7 +42,10 @@ _0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11 = (np.uint64(k) for k in range(
 
 @subkernel
 def _lay_twice(flat, row, twice):
-    """Lay out the values of a row, which begin at ``row``: for questions that send gaps left, and right."""
+    """Lay out the values of a row, which begin at ``row``: for questions that send gaps left, and right.
+
+    flat (n_rows * n_columns,) float64; twice (2 * n_columns,) float64, written.
+    """
     for column in range(np.uint64(len(twice)) >> _1):
         x = flat[row + column]
         twice[column << _1] = x if x == x else -np.inf
@@ -51,7 +54,10 @@ def _lay_twice(flat, row, twice):
 
 @inline
 def _step(links, cuts, node, twice):
-    """Return where a row goes."""
+    """Return where a row goes.
+
+    links (2 * n_nodes,) uint64; cuts (2 * n_nodes,) float64; twice (2 * n_columns,) float64.
+    """
     here = links[node]
     right = np.uint64(not (twice[here & _PLACE] <= cuts[node + _1]))
     return (here >> _CHILD) + (right << _1)
@@ -59,7 +65,11 @@ def _step(links, cuts, node, twice):
 
 @subkernel
 def _step_set(links, cuts, n_codes, bits, node, twice):
-    """`_step` where the node may ask for a set; a code that does not exist goes where missing values go."""
+    """`_step` where the node may ask for a set; a code that does not exist goes where missing values go.
+
+    links (2 * n_nodes,) uint64; cuts (2 * n_nodes,) float64; n_codes (n_columns,) float64; bits
+    (2 * n_words,) uint32; twice (2 * n_columns,) float64.
+    """
     here, cut = links[node], cuts[node + _1]
     side = here & _1
     if (here >> _SET) & _1:
@@ -76,7 +86,12 @@ def _step_set(links, cuts, n_codes, bits, node, twice):
 
 @subkernel
 def _walk_sets(roots, links, cuts, n_codes, bits, twice, leaves):
-    """Write the leaf of a row in every tree, where some ask for sets of categories."""
+    """Write the leaf of a row in every tree, where some ask for sets of categories.
+
+    roots (n_roots,) uint64; links (2 * n_nodes,) uint64; cuts (2 * n_nodes,) float64; n_codes
+    (n_columns,) float64; bits (2 * n_words,) uint32; twice (2 * n_columns,) float64; leaves
+    (n_roots,) uint64, written.
+    """
     for tree in range(len(roots)):
         node = roots[tree]
         before = node + _1
@@ -88,7 +103,11 @@ def _walk_sets(roots, links, cuts, n_codes, bits, twice, leaves):
 
 @subkernel
 def _walk_side_by_side(roots, links, cuts, twice, leaves):
-    """Write the leaf of a row in every tree, of twelve trees at a time."""
+    """Write the leaf of a row in every tree, of twelve trees at a time.
+
+    roots (n_roots,) uint64; links (2 * n_nodes,) uint64; cuts (2 * n_nodes,) float64; twice
+    (2 * n_columns,) float64; leaves (n_roots,) uint64, written.
+    """
     n_roots = np.uint64(len(roots))
     t = _0
     while t + _ALL <= n_roots:
@@ -131,7 +150,10 @@ def _walk_side_by_side(roots, links, cuts, twice, leaves):
 
 @inline
 def _parts(model):
-    """Return roots, links, thresholds, categories of columns, sets, and where what nodes add begins."""
+    """Return roots, links, thresholds, categories of columns, sets, and where what nodes add begins.
+
+    model (n_model_words,) uint64, as at the top.
+    """
     n_roots, n_nodes = np.int64(model[N_ROOTS]), np.int64(model[N_NODES])
     n_columns, n_words = np.int64(model[N_COLUMNS]), np.int64(model[N_WORDS])
     numbers = model.view(np.float64)
@@ -156,6 +178,11 @@ def _walk_row(roots, links, cuts, n_codes, bits, flat, row, twice, leaves):
 
 @subkernel
 def _find_rows(model, X, twice, leaves, found):
+    """Write the leaf of every row in every tree.
+
+    model (n_model_words,) uint64; X (n_rows, n_columns) float64; twice (2 * n_columns,) float64,
+    scratch; leaves (n_roots,) uint64, scratch; found (n_rows, n_trees) uint64, written.
+    """
     roots, links, cuts, n_codes, bits, _ = _parts(model)
     flat, width = X.reshape(X.size), np.uint64(X.shape[1])
     for i in range(len(X)):
@@ -167,7 +194,11 @@ def _find_rows(model, X, twice, leaves, found):
 
 @subkernel
 def _add_rows(model, X, twice, leaves, sums, n_outputs):
-    """Add what the leaves of every row say to its sums, tree after tree."""
+    """Add what the leaves of every row say to its sums, tree after tree.
+
+    model (n_model_words,) uint64; X (n_rows, n_columns) float64; twice (2 * n_columns,) float64,
+    scratch; leaves (n_roots,) uint64, scratch; sums (n_rows * n_outputs,) float64, added to.
+    """
     roots, links, cuts, n_codes, bits, first = _parts(model)
     values, k, n_trees = model.view(np.float64), np.uint64(model[WIDTH]), np.uint64(model[N_TREES])
     outputs = np.uint64(HEAD) + np.uint64(model[N_ROOTS])
@@ -189,21 +220,33 @@ def _add_rows(model, X, twice, leaves, sums, n_outputs):
 
 @kernel(makes_arrays=True)
 def find_packed(model, X, leaves):
-    """Write the leaf of every row in every tree, (rows, trees), counted over all trees' nodes."""
+    """Write the leaf of every row in every tree, (rows, trees), counted over all trees' nodes.
+
+    model (n_model_words,) uint64; X (n_rows, n_columns) float64; leaves (n_rows, n_trees) uint64,
+    written.
+    """
     twice, found = np.empty(2 * X.shape[1]), np.empty(np.int64(model[N_ROOTS]), np.uint64)
     _find_rows(model, X, twice, found, leaves)
 
 
 @kernel(makes_arrays=True)
 def add_packed(model, X, total):
-    """Add what the leaves of every row say to ``total``, (rows, outputs), tree after tree."""
+    """Add what the leaves of every row say to ``total``, (rows, outputs), tree after tree.
+
+    model (n_model_words,) uint64; X (n_rows, n_columns) float64; total (n_rows, n_outputs) float64,
+    added to.
+    """
     twice, leaves = np.empty(2 * X.shape[1]), np.empty(np.int64(model[N_ROOTS]), np.uint64)
     _add_rows(model, X, twice, leaves, total.ravel(), np.uint64(total.shape[1]))
 
 
 @kernel(makes_arrays=True)
 def answer_packed(model, X, answers):
-    """Write what trees say together of every row, (rows, outputs); what is left of ``answers`` stays."""
+    """Write what trees say together of every row, (rows, outputs); what is left of ``answers`` stays.
+
+    model (n_model_words,) uint64; X (n_rows, n_columns) float64; answers (at least n_rows, n_outputs)
+    float64, written.
+    """
     twice, leaves = np.empty(2 * X.shape[1]), np.empty(np.int64(model[N_ROOTS]), np.uint64)
     sums, n_outputs = answers.ravel(), np.uint64(model[N_OUTPUTS])
     numbers, start = model.view(np.float64), np.uint64(HEAD) + model[N_ROOTS] + model[N_TREES]

@@ -27,16 +27,19 @@ _SWEEP = 16  # from a sixteenth of all rows on, a leaf is found by comparing, no
 class ProximityGroups(NamedTuple):
     """The rows of a table, grouped by leaf in every tree."""
 
-    leaf: np.ndarray  # (trees, rows) int32: the leaf of a row, -1 where it is not to be met
-    first: np.ndarray  # (trees + 1,) int64: where a tree's part of `start` begins
-    start: np.ndarray  # int64: where the members of a leaf begin in `row`, and after them the end
-    row: np.ndarray  # int32: the members
-    away: np.ndarray  # (rows, words) uint64: bits of the trees that may be asked; no words: all
+    leaf: np.ndarray  # (n_trees, n_members) int32: the leaf of a row, -1 where it is not to be met
+    first: np.ndarray  # (n_trees + 1,) int64: where a tree's part of `start` begins
+    start: np.ndarray  # (n_leaf_starts,) int64: where the members of a leaf begin in `row`, and the end
+    row: np.ndarray  # (n_grouped,) int32: the members
+    away: np.ndarray  # (n_members, n_words) uint64: bits of the trees that may be asked; no words: all
 
 
 @subkernel
 def _count(mine, groups, counts, touched):
-    """Count in how many trees each row stands in the leaf ``mine[t]``; return how many rows do."""
+    """Count in how many trees each row stands in the leaf ``mine[t]``; return how many rows do.
+
+    mine (n_trees,) int32; counts (n_members,) int32, added to; touched (n_members,) int32, written.
+    """
     n, met, swept = groups.leaf.shape[1], 0, False
     for t in range(len(mine)):
         here, begin = np.int64(mine[t]), groups.first[t]
@@ -76,7 +79,10 @@ def _ones(word):
 
 @subkernel
 def _asked(away, others, j, n_trees):
-    """Return how many trees may be asked about a row and row j of the others."""
+    """Return how many trees may be asked about a row and row j of the others.
+
+    away (n_words,) uint64; others (n_members, n_words) uint64.
+    """
     if others.shape[1] == 0:
         return n_trees
     total = 0
@@ -90,6 +96,9 @@ def share_rows(mine, away, groups, out):
     """Write the share of the trees in which a row and each member row share a leaf, (rows, members).
 
     ``mine`` is (rows, trees), -1 where a tree is not asked; ``away`` its bits, as in the groups.
+
+    mine (n_rows, n_trees) int32; away (n_rows, n_words) uint64; out (n_rows, n_members) float64,
+    written.
     """
     n = groups.leaf.shape[1]
     counts, touched = np.zeros(n, np.int32), np.empty(n, np.int32)
@@ -110,7 +119,10 @@ def _behind(share, row, other_share, other_row):
 
 @subkernel
 def _sink(share, row, size):
-    """Move the first entry of a heap to its place; the entry behind all others comes first."""
+    """Move the first entry of a heap to its place; the entry behind all others comes first.
+
+    share (k,) float64, reordered; row (k,) int32, reordered.
+    """
     at = 0
     while True:
         child = 2 * at + 1
@@ -130,6 +142,9 @@ def nearest_rows(mine, away, groups, itself, share, row):
     """Write the nearest member rows of every row and their shares, in no order; share 0: no more.
 
     ``itself[i]`` is a member that row i does not count, or -1. Of equals the lower number is nearer.
+
+    mine (n_rows, n_trees) int32; away (n_rows, n_words) uint64; itself (n_rows,) int64; share
+    (n_rows, k) float64, written; row (n_rows, k) int32, written.
     """
     n, k = groups.leaf.shape[1], share.shape[1]
     counts, touched = np.zeros(n, np.int32), np.empty(n, np.int32)
@@ -154,6 +169,10 @@ def guess_values(mine, groups, donors, n_codes, cell_start, cell_column, guess, 
     (columns, members), NaN where there is no value to give; ``n_codes`` is 0 for a column of numbers,
     which get the mean weighted by shared leaves. Codes get the one of largest weight, the smallest of
     equals. ``near`` is the weight behind a guess: 0 if no member with a value is near.
+
+    mine (n_rows, n_trees) int32; donors (n_columns, n_members) float64; n_codes (n_columns,) int64;
+    cell_start (n_rows + 1,) int64; cell_column (n_cells,) int64; guess (n_cells,) float64, written;
+    near (n_cells,) int64, written.
     """
     n = groups.leaf.shape[1]
     counts, touched = np.zeros(n, np.int32), np.empty(n, np.int32)

@@ -38,23 +38,23 @@ _CUT, _LEFT, _RIGHT, _LIST = (np.uint64(k) for k in (0, 16, 32, 48))  # bits of 
 class Tournament(NamedTuple):
     """The trees of a model; what they ask, one word per question."""
 
-    features: np.ndarray  # int64, the columns that are asked for
-    cuts: np.ndarray  # float64, the thresholds of all columns, each in order
-    cuts_start: np.ndarray  # int64, one more than columns
-    grid: np.ndarray  # (columns, 2) float64, where the first cell begins, cells per unit
+    features: np.ndarray  # (n_asked,) int64, the columns that are asked for
+    cuts: np.ndarray  # (n_cuts,) float64, the thresholds of all columns, each in order
+    cuts_start: np.ndarray  # (n_asked + 1,) int64
+    grid: np.ndarray  # (n_asked, 2) float64, where the first cell begins, cells per unit
     guess: (
         np.ndarray
     )  # (columns, CELLS) int32, flat: from which cut on to look for a value of a cell
-    look: np.ndarray  # int64, among how many cuts
+    look: np.ndarray  # (n_asked,) int64, among how many cuts
     lists: (
         np.ndarray
     )  # (columns, 2) int64, its codes with missing values left, right; -1: not asked
     n_lists: int
-    questions: np.ndarray  # uint64: cut, left and right list of leaves, list of codes; lowest first
-    start: np.ndarray  # int64, the first question of every tree, one more than trees
+    questions: np.ndarray  # (n_questions,) uint64: cut, left and right list of leaves, codes; lowest first
+    start: np.ndarray  # (n_trees + 1,) int64, the first question of every tree, and the end
     most_leaves: int
-    values: np.ndarray  # (trees, numbers, leaves) float64, what leaves answer
-    outputs: np.ndarray  # int64, the output of the first number of every tree
+    values: np.ndarray  # (n_trees, n_numbers, n_leaves) float64, what leaves answer
+    outputs: np.ndarray  # (n_trees,) int64, the output of the first number of every tree
 
 
 class TournamentWork(NamedTuple):
@@ -69,7 +69,10 @@ class TournamentWork(NamedTuple):
 
 @subkernel
 def _n_below(cuts, start, end, x):
-    """Return how many of the cuts start:end, in order, lie below a value."""
+    """Return how many of the cuts start:end, in order, lie below a value.
+
+    cuts (n_cuts,) float64.
+    """
     low, high = start, end
     while low < high:
         middle = (low + high) >> 1
@@ -87,6 +90,10 @@ def write_questions(layout, nodes, asked, starts, leaf_nodes):
     ``nodes`` is (kind, threshold, first child, missing child) of all trees, one behind the other; children
     are counted from the tree's own first node. ``asked`` is which of the layout's columns a node asks for,
     ``starts`` where trees begin, and the end. Which node every leaf is goes into ``leaf_nodes``.
+
+    nodes (kind, threshold, first_child, missing_child) uint8, float64, int32 and int32, each
+    (n_nodes,); asked (n_nodes,) int64; starts (n_trees + 1,) int64; leaf_nodes (n_trees, n_leaves)
+    int64, written.
     """
     kind, threshold, first_child, missing_child = nodes
     slot = np.zeros(len(kind), np.uint64)
@@ -119,6 +126,8 @@ def _rank(layout, column, x, rank):
 
     The grid tells where to begin. Then all values take the same steps of a binary search, one step at a time:
     nothing has to be guessed by the processor.
+
+    x (ROWS,) float64; rank (ROWS,) uint64, written.
     """
     low, scale = layout.grid[column, 0], layout.grid[column, 1]
     first = np.uint64(column * CELLS)
@@ -134,7 +143,10 @@ def _rank(layout, column, x, rank):
 
 @subkernel
 def _find_codes(layout, X, start, n, work):
-    """Write the codes of rows: lists of all columns, once or twice each."""
+    """Write the codes of rows: lists of all columns, once or twice each.
+
+    X (n_rows, n_columns) float64.
+    """
     x, rank, codes = work.x, work.rank, work.codes
     for column in range(len(layout.features)):
         f = np.uint64(layout.features[column])
@@ -173,7 +185,10 @@ def _play_tree(layout, tree, rows, work):
 
 @kernel
 def play(layout, X, work, total):
-    """Add what all trees answer to the rows of a block, in the order of the trees."""
+    """Add what all trees answer to the rows of a block, in the order of the trees.
+
+    X (n_rows, n_columns) float64; total (n_rows, n_outputs) float64, added to.
+    """
     sums, values, leaves = work.sums, layout.values, np.uint64(layout.most_leaves)
     flat = values.reshape(values.size)
     numbers, outputs = np.uint64(values.shape[1]), np.uint64(total.shape[1])

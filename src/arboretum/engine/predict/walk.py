@@ -36,25 +36,28 @@ _TOGETHER = 480  # rows of which eight walk at a time
 class Paths(NamedTuple):
     """A tree laid out for the general walk."""
 
-    kind: np.ndarray  # uint8
-    feature: np.ndarray  # int32, 0 at a leaf
-    threshold: np.ndarray  # float64, +inf at a leaf
-    first_child: np.ndarray  # int32, the leaf itself at a leaf
-    missing_child: np.ndarray  # int32, 0 at a leaf
-    bits_start: np.ndarray  # int64
-    bits: np.ndarray  # uint32
-    n_codes: np.ndarray  # int64, per feature; 0 for numbers
-    surrogate_start: np.ndarray  # int64, or empty
-    surrogate_kind: np.ndarray
-    surrogate_feature: np.ndarray
-    surrogate_threshold: np.ndarray
-    surrogate_reverse: np.ndarray
-    surrogate_bits: np.ndarray
+    kind: np.ndarray  # (n_nodes,) uint8
+    feature: np.ndarray  # (n_nodes,) int32, 0 at a leaf
+    threshold: np.ndarray  # (n_nodes,) float64, +inf at a leaf
+    first_child: np.ndarray  # (n_nodes,) int32, the leaf itself at a leaf
+    missing_child: np.ndarray  # (n_nodes,) int32, 0 at a leaf
+    bits_start: np.ndarray  # (n_nodes,) int64
+    bits: np.ndarray  # (n_words,) uint32
+    n_codes: np.ndarray  # (n_columns,) int64, per feature; 0 for numbers
+    surrogate_start: np.ndarray  # (n_nodes + 1,) int64, or empty
+    surrogate_kind: np.ndarray  # (n_surrogates,) uint8
+    surrogate_feature: np.ndarray  # (n_surrogates,) int32
+    surrogate_threshold: np.ndarray  # (n_surrogates,) float64
+    surrogate_reverse: np.ndarray  # (n_surrogates,) uint8
+    surrogate_bits: np.ndarray  # (n_surrogates,) int64
 
 
 @inline
 def _answer(kind, x, threshold, bits, bits_start, n_codes):
-    """Return the child a present value takes, or -1 for a code that does not exist."""
+    """Return the child a present value takes, or -1 for a code that does not exist.
+
+    bits (n_words,) uint32.
+    """
     if kind == THRESHOLD:
         return np.int64(x > threshold)
     c = np.int64(x)
@@ -70,7 +73,10 @@ def _answer(kind, x, threshold, bits, bits_start, n_codes):
 
 @inline
 def next_node(tree, node, X, i):
-    """Return the child row i goes to."""
+    """Return the child row i goes to.
+
+    X (n_rows, n_columns) float64.
+    """
     f = tree.feature[node]
     x = X[i, f]
     side = np.int64(-1)
@@ -98,7 +104,10 @@ def next_node(tree, node, X, i):
 
 @kernel
 def walk_general(tree, X, out):
-    """Write the leaf of every row of the C-contiguous block X."""
+    """Write the leaf of every row of the C-contiguous block X.
+
+    X (n_rows, n_columns) float64; out (n_rows,) int64, written.
+    """
     for i in range(len(X)):
         node = np.int64(0)
         while tree.kind[node]:
@@ -108,7 +117,11 @@ def walk_general(tree, X, out):
 
 @kernel
 def path_general(tree, X, length, nodes):
-    """Write the nodes every row passes, root first, and how many they are."""
+    """Write the nodes every row passes, root first, and how many they are.
+
+    X (n_rows, n_columns) float64; length (n_rows,) int64, written; nodes (n_rows, most levels) int32,
+    written.
+    """
     for i in range(len(X)):
         node, n = np.int64(0), 0
         nodes[i, 0] = 0
@@ -121,7 +134,10 @@ def path_general(tree, X, length, nodes):
 
 @kernel
 def level_order(kind, first_child, n_children, order):
-    """Write the nodes that the root reaches, level by level; return how many they are."""
+    """Write the nodes that the root reaches, level by level; return how many they are.
+
+    kind (n_nodes,) uint8; first_child, n_children (n_nodes,) int32; order (n_nodes,) int64, written.
+    """
     order[0], end = 0, np.int64(1)
     at = np.int64(0)
     while at < end:
@@ -136,7 +152,10 @@ def level_order(kind, first_child, n_children, order):
 
 @kernel(makes_arrays=True)
 def is_complete(X):
-    """Tell whether no value of a C-contiguous block is missing."""
+    """Tell whether no value of a C-contiguous block is missing.
+
+    X (n_rows, n_columns) float64.
+    """
     flat = X.ravel()
     missing = 0
     for i in range(len(flat)):
@@ -146,7 +165,12 @@ def is_complete(X):
 
 @kernel
 def link_nodes(tree, threshold, link):
-    """Lay a tree of thresholds and sets of categories out for `walk` and `walk_sets`."""
+    """Lay a tree of thresholds and sets of categories out for `walk` and `walk_sets`.
+
+    tree (kind, feature, cut, first_child, missing_child, bits_start) uint8, int32, float64, int32,
+    int32 and int64, each (n_nodes,); threshold (n_nodes,) float64, written; link (n_nodes,) uint64,
+    written.
+    """
     kind, feature, cut, first_child, missing_child, bits_start = tree
     for node in range(len(kind)):
         leaf = kind[node] == 0
@@ -162,14 +186,20 @@ def link_nodes(tree, threshold, link):
 
 @inline
 def _step(threshold, link, node, flat, row):
-    """Return where a row goes whose values are all present; unsigned indices need no wrapping."""
+    """Return where a row goes whose values are all present; unsigned indices need no wrapping.
+
+    threshold (n_nodes,) float64; link (n_nodes,) uint64; flat (n_rows * n_columns,) float64.
+    """
     here = link[node]
     return (here >> _CHILD) + np.uint64(flat[row + (here & _FEATURE)] > threshold[node])
 
 
 @inline
 def _step_missing(threshold, link, node, flat, row):
-    """`_step` where a value may be missing: it compares false with everything."""
+    """`_step` where a value may be missing: it compares false with everything.
+
+    threshold (n_nodes,) float64; link (n_nodes,) uint64; flat (n_rows * n_columns,) float64.
+    """
     here = link[node]
     x = flat[row + (here & _FEATURE)]
     right = np.uint64(x > threshold[node])
@@ -181,6 +211,9 @@ def _step_set(threshold, link, bits, n_codes, node, flat, row):
     """`_step_missing` where a node may ask for a set; what does not apply is worked out and masked.
 
     A code that does not exist goes where a missing value goes.
+
+    threshold (n_nodes,) float64; link (n_nodes,) uint64; bits (n_words,) uint32; n_codes (n_columns,)
+    float64; flat (n_rows * n_columns,) float64.
     """
     here, cut = link[node], threshold[node]
     f = here & _FEATURE
@@ -207,7 +240,10 @@ def _step_any(threshold, link, bits, n_codes, gaps, node, flat, row):
 
 @inline
 def _keep(link, node, row, out, rows, nodes, left):
-    """Write where a row is, and put it on the list again unless that is a leaf; return how many are on it."""
+    """Write where a row is, and put it on the list again unless that is a leaf; return how many are on it.
+
+    link (n_nodes,) uint64; out (n_rows,) int64, written; rows, nodes (_TOGETHER + 8,) uint64, written.
+    """
     out[row], rows[left], nodes[left] = node, row, node
     return left + np.uint64(link[node] >> _CHILD != node)
 
@@ -271,6 +307,9 @@ def walk(threshold, link, X, complete, out):
 
     A missing value goes to child 1 if its bit is set. A leaf leads to itself. ``complete`` says that
     no value of X is missing, which makes a step shorter.
+
+    threshold (n_nodes,) float64; link (n_nodes,) uint64; X (n_rows, n_columns) float64; out (n_rows,)
+    int64, written.
     """
     flat, width = X.ravel(), np.uint64(X.shape[1])
     if complete:
@@ -281,14 +320,22 @@ def walk(threshold, link, X, complete, out):
 
 @kernel(makes_arrays=True)
 def walk_add(threshold, link, value, X, complete, leaf, total):
-    """Add the value of the leaf each row reaches to ``total``; ``leaf`` is scratch, one per row."""
+    """Add the value of the leaf each row reaches to ``total``; ``leaf`` is scratch, one per row.
+
+    threshold (n_nodes,) float64; link (n_nodes,) uint64; value (n_nodes, n_outputs) float64; X
+    (n_rows, n_columns) float64; leaf (n_rows,) int64; total (n_rows, n_outputs) float64, added to.
+    """
     walk(threshold, link, X, complete, leaf)
     add_values(value, leaf, total)
 
 
 @kernel
 def add_values(value, leaf, total):
-    """Add ``value[leaf]`` to ``total``."""
+    """Add ``value[leaf]`` to ``total``.
+
+    value (n_nodes, n_outputs) float64; leaf (n_rows,) int64; total (n_rows, n_outputs) float64, added
+    to.
+    """
     if value.shape[1] == 2:  # shares of two classes: no loop for two numbers
         for i in range(len(leaf)):
             node = np.uint64(leaf[i])

@@ -30,7 +30,10 @@ _FEW = np.int64(32)  # so many are put in order by insertion
 
 @subkernel
 def _insert(keys, order, start, size):
-    """Put the places start … start + size in the order of their keys; equals stay as they are."""
+    """Put the places start … start + size in the order of their keys; equals stay as they are.
+
+    keys (n_groups,) float64; order (n_groups,) int64, written.
+    """
     for i in range(size):
         key, j = keys[start + i], i
         while j > 0 and keys[order[start + j - 1]] > key:
@@ -41,7 +44,10 @@ def _insert(keys, order, start, size):
 
 @subkernel
 def _sort(keys, order, spare, start, size):
-    """`_insert` for any number of places: short runs, then merged by way of ``spare``."""
+    """`_insert` for any number of places: short runs, then merged by way of ``spare``.
+
+    keys (n_groups,) float64; order (n_groups,) int64, written; spare (n_rows,) uint32, scratch.
+    """
     end, width = start + size, _FEW
     for low in range(start, end, _FEW):
         _insert(keys, order, low, min(end - low, _FEW))
@@ -101,6 +107,9 @@ def _divide(first, size, groups, missing, node, limits, keys, order, arranged, c
 
     ``missing`` and ``node`` are (sum, weight, rows) and (mean, weight, rows). Returns score, categories on
     the left and weight there, where missing values go right; then the same where they go left.
+
+    groups (code, sum, weight, count) (n_groups,) int64 each; keys (n_groups,) float64, scratch; order
+    (n_groups,) int64, scratch; arranged (n_rows,) uint32, written.
     """
     code_of, sums, weights, counts = groups
     missing_sum, missing_weight, missing_rows = missing
@@ -198,6 +207,11 @@ def scan_categories(
         Filled with the categories of every node in their order, a node beginning where its rows begin.
     clearly : float
         What a score must be times the best so far to be better.
+
+    entries (n_rows,) uint32; codes (n_rows,) float64; words (n_rows,) int64; row_weight (n_rows,) int64,
+    or empty; level (mean, weight, rows) (n_nodes,) float64, float64 and int64; missing
+    (sum, weight, rows) (n_nodes,) int64 each; sizes (n_nodes,) int64, written; arranged (n_rows,)
+    uint32, written.
     """
     mean, weight, n_rows = work.mean, work.weight, work.rows
     missing_sum, missing_weight, missing_rows = missing

@@ -30,6 +30,9 @@ def describe_above(r, rows, leaf, parent, value, impurity):
         Of every node; -1 of the root.
     value, impurity : float64 arrays
         Filled for inner nodes.
+
+    r (n_rows,) float64; rows (n_in_bag,) int64; leaf (n_rows,) int64; parent (n_nodes,) int64; value,
+    impurity (n_nodes,) float64, written.
     """
     size = len(parent)
     low, high = np.full(size, np.inf), np.full(size, -np.inf)

@@ -28,7 +28,10 @@ __all__ = [
 
 @subkernel
 def gather_rows(inside, work):
-    """Put all rows into node 0; ``inside`` tells who is in the bag, empty if all are."""
+    """Put all rows into node 0; ``inside`` tells who is in the bag, empty if all are.
+
+    inside (n_rows,) uint8, or empty; work (node, words, order, ...) a `LevelWork`.
+    """
     n, order = len(work.order), work.order
     size = n
     if len(inside):
@@ -49,7 +52,10 @@ def gather_rows(inside, work):
 
 @subkernel
 def _divide_numbers(values, threshold, missing_right, order, first, end, spare):
-    """Put the rows from first to end that go left before the others; return how many do."""
+    """Put the rows from first to end that go left before the others; return how many do.
+
+    values (n_rows,) float64; order (n_rows,) uint32, updated; spare (n_rows,) uint32, scratch.
+    """
     left, right = np.uint64(first), np.uint64(0)
     for p in range(np.uint64(first), np.uint64(end)):
         row = order[p]
@@ -65,7 +71,11 @@ def _divide_numbers(values, threshold, missing_right, order, first, end, spare):
 
 @subkernel
 def _divide_words(values, bits, missing_right, order, first, end, spare):
-    """`_divide_numbers` for categories: those in ``bits`` go left."""
+    """`_divide_numbers` for categories: those in ``bits`` go left.
+
+    values (n_rows,) float64; bits (n_words,) uint32; order (n_rows,) uint32, updated; spare (n_rows,)
+    uint32, scratch.
+    """
     left, right = np.uint64(first), np.uint64(0)
     for p in range(np.uint64(first), np.uint64(end)):
         row = order[p]
@@ -83,7 +93,10 @@ def _divide_words(values, bits, missing_right, order, first, end, spare):
 
 @subkernel
 def divide_node(table, nodes, node, work):
-    """Move the rows of a divided node to its children."""
+    """Move the rows of a divided node to its children.
+
+    work (node, words, order, ...) a `LevelWork`.
+    """
     f, child = np.uint64(nodes.feature[node]), nodes.first_child[node]
     missing_right, values, bits = nodes.missing_child[node] == 1, table.values[f], nodes.bits
     for part in range(2):
@@ -132,6 +145,8 @@ def write_numbers(r, weight, whole_weights, scale, words):
 
     ``scale`` puts residuals on their grid; times weights, unless these are whole numbers: then a scan
     multiplies, and a row of weight 2 is exactly two rows.
+
+    r (n_rows,) float64; weight (n_rows,) float64, or empty; words (n_rows,) int64, written.
     """
     for i in range(len(r)):
         v = r[i] * scale

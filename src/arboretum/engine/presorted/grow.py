@@ -55,11 +55,11 @@ _EPS = float(np.finfo(np.float64).eps)
 class LevelRows(NamedTuple):
     """What rows bring along."""
 
-    r: np.ndarray  # float64: residuals
-    weight: np.ndarray  # float64; empty if every row weighs 1
-    row_weight: np.ndarray  # int64: on its grid; empty likewise
-    inside: np.ndarray  # uint8: whether a row is in the bag; empty if all are
-    bag: np.ndarray  # int64: the rows in the bag; empty if all are
+    r: np.ndarray  # (n_rows,) float64: residuals
+    weight: np.ndarray  # (n_rows,) float64; empty if every row weighs 1
+    row_weight: np.ndarray  # (n_rows,) int64: on its grid; empty likewise
+    inside: np.ndarray  # (n_rows,) uint8: whether a row is in the bag; empty if all are
+    bag: np.ndarray  # (n_in_bag,) int64: the rows in the bag; empty if all are
 
 
 class Limits(NamedTuple):

@@ -54,12 +54,12 @@ class LevelTable(NamedTuple):
 
     # (columns, rows of the bag) uint32, see columns/presort.py; categories by code
     lists: np.ndarray
-    present: np.ndarray  # (columns,) int64: how many of them have a value
-    kind: np.ndarray  # (columns,) uint8: NUMBERS, RANKS or CATEGORIES
-    n_codes: np.ndarray  # (columns,) int64: categories there are
-    values: np.ndarray  # (columns, rows) float64, NaN where missing; categories: codes
+    present: np.ndarray  # (n_columns,) int64: how many of them have a value
+    kind: np.ndarray  # (n_columns,) uint8: NUMBERS, RANKS or CATEGORIES
+    n_codes: np.ndarray  # (n_columns,) int64: categories there are
+    values: np.ndarray  # (n_columns, n_rows) float64, NaN where missing; categories: codes
     has_categories: bool
-    charged: np.ndarray = _NO_CHARGE  # (columns,) bool: which categories are charged
+    charged: np.ndarray = _NO_CHARGE  # (n_columns,) bool: which categories are charged
     # columns of few values (counted.py); none of them, if that is left out
     codes: np.ndarray = _NO_CODES  # (lines, rows) uint16: the code behind the last means missing
     coded: np.ndarray = _NO_COLUMN  # (columns,) int64: line of ``codes``, -1 for none
@@ -70,12 +70,12 @@ class LevelTable(NamedTuple):
 class LevelBest(NamedTuple):
     """The best cut of every node of a level on every column, (columns, nodes)."""
 
-    score: np.ndarray  # float64; -1 where there is no cut
-    place: np.ndarray  # int64: the first entry on the right; categories: how many go left
-    on_left: np.ndarray  # float64: weight
-    flags: np.ndarray  # int64: LEFT if missing values go left, MET if there are any, VARIES
-    arranged: np.ndarray  # (columns, rows) uint32: categories of the nodes in their order
-    sizes: np.ndarray  # int64: categories a node has met; of other columns, 0 or nothing of use
+    score: np.ndarray  # (n_columns, n_nodes) float64; -1 where there is no cut
+    place: np.ndarray  # (n_columns, n_nodes) int64: the first entry on the right; or categories on the left
+    on_left: np.ndarray  # (n_columns, n_nodes) float64: weight
+    flags: np.ndarray  # (n_columns, n_nodes) int64: LEFT if missing ones go left, MET if there are any, VARIES
+    arranged: np.ndarray  # (n_columns, n_rows) uint32: categories of the nodes in their order
+    sizes: np.ndarray  # (n_columns, n_nodes) int64: categories a node has met; else of no use
 
 
 class LevelScratch(NamedTuple):
@@ -146,7 +146,12 @@ def new_scratch(table: LevelTable, level: int, *, weighted: bool, draws: bool) -
 def _scan_plain(
     entries, words, mean, weight, least, left_sum, left, last, best, bar, place, on_left
 ):  # fmt: skip
-    """Rows of weight 1, nothing missing: the loop most time is spent in."""
+    """Rows of weight 1, nothing missing: the loop most time is spent in.
+
+    entries (n_rows,) uint32; words (n_rows,) int64; mean, weight (n_nodes,) float64; left_sum, place
+    (n_nodes,) int64, updated; left, best, bar, on_left (n_nodes,) float64, updated; last (n_nodes,)
+    uint64, updated.
+    """
     code = np.uint64(0)
     for i in range(len(entries)):
         entry = entries[i]
@@ -168,7 +173,11 @@ def _scan_plain(
 def _add_missing(
     entries, present, words, row_weight, whole_weights, missing_sum, missing_weight, missing_rows
 ):
-    """Add up the rows of every node that miss the column's value."""
+    """Add up the rows of every node that miss the column's value.
+
+    entries (n_rows,) uint32; words (n_rows,) int64; row_weight (n_rows,) int64, or empty; missing_sum,
+    missing_weight, missing_rows (n_nodes,) int64, added to.
+    """
     for i in range(present, len(entries)):
         row = np.uint64(entries[i] & POSITION)
         k = np.uint64(words[row]) & SLOT
@@ -183,7 +192,13 @@ def _scan_full(
     entries, present, words, row_weight, whole_weights, mean, weight, n_rows, least, least_weight, left_sum,
     left_weight, left, last, missing_sum, missing_weight, missing_rows, best, bar, place, on_left, values,
 ):  # fmt: skip
-    """Weights and missing values; ``best`` and the like have a line for each side missing rows take."""
+    """Weights and missing values; ``best`` and the like have a line for each side missing rows take.
+
+    entries (n_rows,) uint32; words (n_rows,) int64; row_weight (n_rows,) int64, or empty; mean, weight
+    (n_nodes,) float64; n_rows, missing_sum, missing_weight, missing_rows (n_nodes,) int64; left_sum,
+    left_weight, left, values (n_nodes,) int64, updated; last (n_nodes,) uint64, updated; best, bar,
+    on_left (2, n_nodes) float64, updated; place (2, n_nodes) int64, updated.
+    """
     code = np.uint64(0)
     for i in range(present + 1):
         k, number, w = np.uint64(0), np.int64(0), np.int64(0)
@@ -262,7 +277,11 @@ def _keep(f, scratch, m, found):
 
 @subkernel
 def _count_ends(entries, words, last, first, values):
-    """Write 2 for nodes whose first and last value differ, 1 for others; every node but nobody's has rows."""
+    """Write 2 for nodes whose first and last value differ, 1 for others; every node but nobody's has rows.
+
+    entries (n_rows,) uint32; words (n_rows,) int64; last (n_nodes,) uint64; first (n_nodes,) int64,
+    scratch; values (n_nodes,) int64, written.
+    """
     m, code, unmet = len(values), np.uint64(0), len(values) - 1
     for k in range(m):
         first[k] = 0

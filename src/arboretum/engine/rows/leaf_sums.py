@@ -20,6 +20,9 @@ def add_by_leaf(codes, rows, leaf, values, sums):
     """Add ``values`` (rows, 3) to ``sums`` (leaves, columns, bins, 3), row after row.
 
     ``codes`` is (columns, rows of the table), int32; ``rows`` are those that are added, ``leaf`` theirs.
+
+    codes (n_columns, n_rows) int32; rows, leaf (n_added,) int64; values (n_added, 3) float64; sums
+    (n_leaves, n_columns, n_bins, 3) float64, added to.
     """
     for f in range(codes.shape[0]):
         for i in range(len(rows)):
@@ -36,6 +39,10 @@ def add_by_node(codes, some, rows, leaf, values, parent, place, sums, out):
     ``out`` is (inner nodes, columns, bins, 3). A column at a time, so that the sums of its leaves, ``sums``
     (leaves, bins, 3), stay in the cache. Rows stand together by leaf; ``place`` is that of a node among the
     inner ones, or -1 - that among the leaves, and children stand behind their parents.
+
+    codes (n_columns, n_rows) uint16; some (first, end) of columns; rows, leaf (n_added,) int64; values
+    (n_added, 3) float64; parent, place (n_nodes,) int64; sums (n_leaves, n_bins, 3) float64, scratch;
+    out (n_inner, n_columns, n_bins, 3) float64, written.
     """
     width = sums.shape[1]
     for f in range(some[0], some[1]):

@@ -26,7 +26,11 @@ __all__ = [
 
 @kernel
 def mark_lists(lists, slots, start, end, cut, missing_left, side, has_missing):
-    """Mark what a cut of each node's list sends left (1) and right (0)."""
+    """Mark what a cut of each node's list sends left (1) and right (0).
+
+    lists (n_columns, n_rows) uint32; slots, start, end, cut (n_nodes,) int64; missing_left (n_nodes,)
+    uint8; side (n_rows,) uint8, written; has_missing (n_nodes,) bool, written.
+    """
     for k in range(len(start)):
         entries = lists[slots[k]]
         lo, hi = start[k], end[k]
@@ -40,7 +44,12 @@ def mark_lists(lists, slots, start, end, cut, missing_left, side, has_missing):
 
 @kernel
 def mark_codes(codes, columns, rows, start, end, cut, missing_left, side, has_missing, above):
-    """Mark a cut of each node's column of codes; ``above``: the first code on the right, or -1."""
+    """Mark a cut of each node's column of codes; ``above``: the first code on the right, or -1.
+
+    codes (n_columns, n_rows) uint8 or uint16; rows (n_rows,) uint32; start, end, cut (n_nodes,) int64;
+    missing_left (n_nodes,) uint8; side (n_rows,) uint8, written; has_missing (n_nodes,) bool, written;
+    above (n_nodes,) int64, written.
+    """
     for k in range(len(start)):
         code_of = codes[columns.slot[k]]
         missing_code = columns.n_codes[k]
@@ -60,7 +69,12 @@ def mark_codes(codes, columns, rows, start, end, cut, missing_left, side, has_mi
 
 @kernel
 def mark_categories(codes, columns, rows, start, end, takes, missing_left, side, has_missing):
-    """Mark the rows of each node's category split; ``takes[k, code]`` is 1 for left."""
+    """Mark the rows of each node's category split; ``takes[k, code]`` is 1 for left.
+
+    codes (n_columns, n_rows) uint8 or uint16; rows (n_rows,) uint32; start, end (n_nodes,) int64;
+    missing_left (n_nodes,) uint8; takes (n_nodes, most codes) uint8; side (n_rows,) uint8, written;
+    has_missing (n_nodes,) bool, written.
+    """
     for k in range(len(start)):
         code_of = codes[columns.slot[k]]
         missing_code = columns.n_codes[k]
@@ -76,7 +90,11 @@ def mark_categories(codes, columns, rows, start, end, takes, missing_left, side,
 
 @kernel
 def larger_side(rows, weights, start, end, side, out):
-    """Write which side (0 left, 1 right) of each marked node weighs more; left on a tie."""
+    """Write which side (0 left, 1 right) of each marked node weighs more; left on a tie.
+
+    rows (n_rows,) uint32; weights (n_rows,) float64, or empty; start, end (n_nodes,) int64; side
+    (n_rows,) uint8; out (n_nodes,) int64, written.
+    """
     for k in range(len(start)):
         balance = 0.0
         for p in range(start[k], end[k]):
@@ -88,7 +106,11 @@ def larger_side(rows, weights, start, end, side, out):
 
 @kernel
 def set_bits(takes, n_codes, missing_left, bits, bits_start):
-    """Write category sets; a category the node did not meet (2) goes where missing values go."""
+    """Write category sets; a category the node did not meet (2) goes where missing values go.
+
+    takes (n_nodes, most codes) uint8; n_codes, bits_start (n_nodes,) int64; missing_left (n_nodes,)
+    int32 or int64; bits (n_words,) uint32, written, 0 at first.
+    """
     for k in range(len(takes)):
         for c in range(n_codes[k]):
             left = missing_left[k] if takes[k, c] == 2 else takes[k, c]
@@ -99,7 +121,11 @@ def set_bits(takes, n_codes, missing_left, bits, bits_start):
 
 @kernel(makes_arrays=True)
 def move_rows(rows, start, end, side, new_position, spare):
-    """Give the rows of every node their new positions; return where each right side begins."""
+    """Give the rows of every node their new positions; return where each right side begins.
+
+    rows (n_rows,) uint32, updated; start, end (n_nodes,) int64; side (n_rows,) uint8; new_position
+    (n_rows,) uint32, written; spare (n_rows,) uint32, scratch.
+    """
     middle = np.empty(len(start), np.int64)
     for k in range(len(start)):
         lo, hi = start[k], end[k]

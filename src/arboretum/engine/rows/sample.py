@@ -28,14 +28,20 @@ _HEAD = np.uint64(48)  # the leading 16 bits of a key
 
 @kernel
 def hash_keys(key, keys):
-    """Fill ``keys`` with the hashes of 0, 1, 2, ... under a key."""
+    """Fill ``keys`` with the hashes of 0, 1, 2, ... under a key.
+
+    keys (n_rows,) uint64, written.
+    """
     for i in range(len(keys)):
         keys[i] = mix(key, np.uint64(i))
 
 
 @kernel
 def sum_products(g, h, score):
-    """Fill ``score`` with Σ|g·h| of every row; g and h are (outputs, n)."""
+    """Fill ``score`` with Σ|g·h| of every row; g and h are (outputs, n).
+
+    g, h (n_outputs, n_rows) float32; score (n_rows,) float64, written.
+    """
     for i in range(len(score)):
         total = 0.0
         for k in range(g.shape[0]):
@@ -45,14 +51,20 @@ def sum_products(g, h, score):
 
 @kernel
 def leading_counts(keys, counts):
-    """Count the keys by their leading 16 bits."""
+    """Count the keys by their leading 16 bits.
+
+    keys (n_rows,) uint64; counts (65536,) int64, added to.
+    """
     for i in range(len(keys)):
         counts[keys[i] >> _HEAD] += 1
 
 
 @kernel
 def members_of(keys, head, members):
-    """Write the keys with these leading bits to ``members``."""
+    """Write the keys with these leading bits to ``members``.
+
+    keys (n_rows,) uint64; members (n_members,) uint64, written.
+    """
     at = 0
     for i in range(len(keys)):
         if keys[i] >> _HEAD == head:
@@ -62,7 +74,10 @@ def members_of(keys, head, members):
 
 @kernel
 def chosen_rows(keys, limit, ties, out):
-    """Write the rows whose key is below the limit, and the first ``ties`` that equal it."""
+    """Write the rows whose key is below the limit, and the first ``ties`` that equal it.
+
+    keys (n_rows,) uint64; out (k,) uint32, written.
+    """
     at = 0
     for i in range(len(keys)):
         if keys[i] == limit:
@@ -81,6 +96,8 @@ def draw_in_turn(key, rows, wanted, inside):
 
     Row after row is taken with probability (still wanted) / (still to come). A draw depends on the
     key and the row alone.
+
+    rows (n,) int64; inside (n_rows,) uint8, written.
     """
     need, left = wanted, len(rows)
     for i in range(len(rows)):

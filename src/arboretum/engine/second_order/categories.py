@@ -27,7 +27,10 @@ _ZERO, _ONE = np.int64(0), np.int64(1)
 
 @subkernel
 def _set_members(members, order, first, last):
-    """Write that the bins order[first:last] go left."""
+    """Write that the bins order[first:last] go left.
+
+    members (n_words,) uint32, written; order (n_bins,) int64.
+    """
     for w in range(len(members)):
         members[w] = 0
     for i in range(first, last):
@@ -58,7 +61,11 @@ def _gain_of_set(sum_g, sum_h, n_left, node, node_score, best, l2, rules):
 
 @subkernel
 def _merge(keys, items, first, middle, last, to_keys, to_items):
-    """Merge two sorted stretches; of equals the first come first."""
+    """Merge two sorted stretches; of equals the first come first.
+
+    keys (n_bins,) float64; items (n_bins,) int64; to_keys (n_bins,) float64, written; to_items (n_bins,)
+    int64, written.
+    """
     a, b = first, middle
     for at in range(first, last):
         if b >= last or (a < middle and keys[a] <= keys[b]):

@@ -22,18 +22,22 @@ _LEAF, _THRESHOLD, _SUBSET = 0, 1, 2  # kinds of nodes (structure/tree.py)
 class DecodedNodes(NamedTuple):
     """Nodes as a `Tree` has them."""
 
-    kind: np.ndarray  # uint8
-    feature: np.ndarray  # int32, -1 at a leaf
-    threshold: np.ndarray  # float64
-    first_child: np.ndarray  # int32
-    n_children: np.ndarray  # int32
-    missing_child: np.ndarray  # int32
-    gain: np.ndarray  # float64
+    kind: np.ndarray  # (n_nodes,) uint8
+    feature: np.ndarray  # (n_nodes,) int32, -1 at a leaf
+    threshold: np.ndarray  # (n_nodes,) float64
+    first_child: np.ndarray  # (n_nodes,) int32
+    n_children: np.ndarray  # (n_nodes,) int32
+    missing_child: np.ndarray  # (n_nodes,) int32
+    gain: np.ndarray  # (n_nodes,) float64
 
 
 @kernel
 def walk_codes(store, features, nodes, members, rows, start, end, out):
-    """Write the leaf of a grown tree that rows reach by their codes; ``rows`` may be empty: row i is i."""
+    """Write the leaf of a grown tree that rows reach by their codes; ``rows`` may be empty: row i is i.
+
+    nodes (n_nodes,) NODE; members (n_nodes, n_words) uint32; rows (n_rows,) uint32; out (end - start,)
+    int64, written.
+    """
     codes, wide = store.codes, store.wide
     for i in range(start, end):
         row = np.uint64(rows[i]) if len(rows) else np.uint64(i)
@@ -64,7 +68,11 @@ def walk_codes(store, features, nodes, members, rows, start, end, out):
 
 @kernel
 def decode_nodes(nodes, n_bins, bounds, bounds_start, out):
-    """Write grown nodes as a `Tree` has them; category sets are left out."""
+    """Write grown nodes as a `Tree` has them; category sets are left out.
+
+    nodes (n_nodes,) NODE; n_bins (n_features,) int32; bounds (n_bounds,) float64; bounds_start
+    (n_features + 1,) int64.
+    """
     for k in range(len(nodes)):
         node, split = nodes[k], nodes[k].split
         out.kind[k], out.feature[k], out.threshold[k], out.gain[k] = _LEAF, -1, np.nan, 0.0
@@ -82,7 +90,12 @@ def decode_nodes(nodes, n_bins, bounds, bounds_start, out):
 
 @kernel
 def decode_sets(sets, place, feature, members, n_bins, category_of, category_start, bits):
-    """Write the category codes that go left at the nodes ``sets``, bit by bit, from ``place`` on."""
+    """Write the category codes that go left at the nodes ``sets``, bit by bit, from ``place`` on.
+
+    sets, place (n_sets,) int64; feature (n_nodes,) int32; members (n_nodes, n_words) uint32; n_bins
+    (n_features,) int32; category_of (n_categories,) int32; category_start (n_features + 1,) int64; bits
+    (n_bit_words,) uint32, written, 0 at first.
+    """
     for k in range(len(sets)):
         node = sets[k]
         f = feature[node]

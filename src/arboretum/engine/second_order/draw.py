@@ -23,17 +23,20 @@ __all__ = ["ColumnDraw", "draw_columns", "inherit_groups", "open_all_groups"]
 class ColumnDraw(NamedTuple):
     """What features are drawn from, and scratch."""
 
-    features: np.ndarray  # int64, of the tree, ascending
-    drawn: np.ndarray  # (2, features) int64, of two nodes
-    marks: np.ndarray  # uint8, by feature: zeros
-    order: np.ndarray  # int64, scratch
-    groups: np.ndarray  # (nodes, words) uint64, groups of features still open; or empty
-    group_of: np.ndarray  # (features, words) uint64, groups a feature is in; or empty
+    features: np.ndarray  # (n_drawn_for_tree,) int64, of the tree, ascending
+    drawn: np.ndarray  # (2, n_features) int64, of two nodes
+    marks: np.ndarray  # (n_features,) uint8, by feature: zeros
+    order: np.ndarray  # (n_features,) int64, scratch
+    groups: np.ndarray  # (n_nodes, n_words) uint64, groups of features still open; or empty
+    group_of: np.ndarray  # (n_features, n_words) uint64, groups a feature is in; or empty
 
 
 @subkernel
 def draw_columns(draw, node, depth, key, rules, drawn):
-    """Write the features a node may ask for, ascending; return how many they are."""
+    """Write the features a node may ask for, ascending; return how many they are.
+
+    drawn (n_features,) int64, written.
+    """
     marks, n = draw.marks, len(draw.features)
     for k in range(n):
         drawn[k] = draw.features[k]

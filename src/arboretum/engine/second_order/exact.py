@@ -56,36 +56,36 @@ _ZERO, _AHEAD = np.uint64(0), np.uint64(PADDING)
 class Level(NamedTuple):
     """The nodes of a level, which are searched."""
 
-    nodes: np.ndarray  # EXACT_NODE
-    able: np.ndarray  # int64, those that might be split
+    nodes: np.ndarray  # (n_nodes,) EXACT_NODE
+    able: np.ndarray  # (n_able,) int64, those that might be split
     lists: Lists  # of this level; at the root they are there, below it they are written
-    words: np.ndarray  # (n, 2) int64, g and h by position
-    parents: np.ndarray  # EXACT_NODE, the nodes of the level above; none at the root
+    words: np.ndarray  # (n_rows, 2) int64, g and h by position
+    parents: np.ndarray  # (n_parents,) EXACT_NODE, the nodes of the level above; none at the root
     lists_above: Lists  # they may share their entries
-    place: np.ndarray  # uint32, where every row above went
-    found: np.ndarray  # (lists, nodes) EXACT_CUT, written
+    place: np.ndarray  # (n_rows,) uint32, where every row above went
+    found: np.ndarray  # (n_columns, n_nodes) EXACT_CUT, written
 
 
 class Candidates(NamedTuple):
     """The features that may be asked for."""
 
-    features: np.ndarray  # int64, of every list
-    has_missing: np.ndarray  # bool, by feature
-    monotone: np.ndarray  # int8, by feature; or empty
-    allowed: np.ndarray  # (able nodes, features) uint8; or empty
+    features: np.ndarray  # (n_columns,) int64, of every list
+    has_missing: np.ndarray  # (n_features,) bool, by feature
+    monotone: np.ndarray  # (n_features,) int8, by feature; or empty
+    allowed: np.ndarray  # (n_able, n_features) uint8; or empty
 
 
 class ScanScratch(NamedTuple):
     """What a scan writes on; one per thread."""
 
-    left_g: np.ndarray  # int64, sums on the left of cuts
-    left_h: np.ndarray
-    at: np.ndarray  # int64, entries on the left
-    gain: np.ndarray  # float32
-    bits: np.ndarray  # the same memory as int32: positive numbers have the same order
-    best: np.ndarray  # int32, the largest bits so far: missing values right, left
+    left_g: np.ndarray  # (CHUNK + 1,) int64, sums on the left of cuts
+    left_h: np.ndarray  # (CHUNK + 1,) int64
+    at: np.ndarray  # (CHUNK + 1,) int64, entries on the left
+    gain: np.ndarray  # (CHUNK + 1,) float32
+    bits: np.ndarray  # (CHUNK + 1,) int32: the memory of ``gain``: positive numbers have the same order
+    best: np.ndarray  # (2,) int32, the largest bits so far: missing values right, left
     kept: np.ndarray  # (2,) EXACT_CUT, where they were met
-    spare: np.ndarray  # uint32, for a list that is parted
+    spare: np.ndarray  # (n_rows,) uint32, for a list that is parted
 
 
 class Sums(NamedTuple):
@@ -99,7 +99,11 @@ class Sums(NamedTuple):
 # ---------------------------------------------------------------------- before a tree
 @kernel
 def fill_words(given, scales, start, end, entries, words, sums):
-    """Write rows and their g and h as whole numbers at positions start:end, and what they add up to."""
+    """Write rows and their g and h as whole numbers at positions start:end, and what they add up to.
+
+    scales (1,) SCALES; entries (n_rows,) uint64, written; words (n_rows, 2) int64, written; sums (2,)
+    int64, written.
+    """
     g, h, rows, factor = given.g, given.h, given.rows, given.factor
     g_scale, h_scale = scales[0].fine.g, scales[0].fine.h
     sum_g, sum_h = np.int64(0), np.int64(0)
@@ -118,7 +122,10 @@ def fill_words(given, scales, start, end, entries, words, sums):
 
 @kernel
 def draw_allowed(draw, first_node, able, depth, key, rules, allowed):
-    """Write which features every able node of a level may ask for."""
+    """Write which features every able node of a level may ask for.
+
+    able (n_able,) int64; allowed (at least n_able, n_features) uint8, written.
+    """
     drawn = draw.drawn[0]
     for k in range(len(able)):
         for f in range(allowed.shape[1]):
@@ -130,7 +137,10 @@ def draw_allowed(draw, first_node, able, depth, key, rules, allowed):
 
 @subkernel
 def describe(nodes, unit, rules):
-    """Write what nodes answer and how they score as leaves."""
+    """Write what nodes answer and how they score as leaves.
+
+    nodes (n_nodes,) EXACT_NODE, updated.
+    """
     for k in range(len(nodes)):
         node = nodes[k]
         g, h, b = np.float64(node.g) * unit.g, np.float64(node.h) * unit.h, 0.0
@@ -144,7 +154,10 @@ def describe(nodes, unit, rules):
 # ---------------------------------------------------------------------- scanning
 @subkernel
 def _add_up(entries, first, many, words):
-    """Return what the rows of a list add up to."""
+    """Return what the rows of a list add up to.
+
+    entries (n_entries + PADDING,) uint32; words (n_rows, 2) int64.
+    """
     sum_g, sum_h = np.int64(0), np.int64(0)
     for i in range(np.uint64(first), np.uint64(first + many)):
         prefetch(words, np.uint64(entries[i + _AHEAD] & POSITION), _ZERO)
@@ -156,7 +169,10 @@ def _add_up(entries, first, many, words):
 
 @subkernel
 def _sum_cuts(entries, first, start, end, words, sum_g, sum_h, scratch):
-    """Write the sums before every marked entry of start:end; return the cuts, and the sums behind."""
+    """Write the sums before every marked entry of start:end; return the cuts, and the sums behind.
+
+    entries (n_entries + PADDING,) uint32; words (n_rows, 2) int64.
+    """
     left_g, left_h, at, m = scratch.left_g, scratch.left_h, scratch.at, np.uint64(0)
     for i in range(np.uint64(start), np.uint64(end)):
         prefetch(words, np.uint64(entries[i + _AHEAD] & POSITION), _ZERO)
@@ -217,6 +233,10 @@ def _score(m, missing, node, sign, unit, rules, scratch):
 
 @subkernel
 def _largest(bits, m):
+    """Return the largest of the first m, or 0.
+
+    bits (CHUNK + 1,) int32.
+    """
     top = np.int32(0)
     for i in range(m):
         top = max(top, bits[i])
@@ -297,7 +317,10 @@ def _scan_list(j, level, candidates, unit, rules, scratch):
 
 @kernel
 def choose(found, able, nodes, least):
-    """Keep the best cut of every able node; a column -1 says: none gains more than ``least`` and rounding."""
+    """Keep the best cut of every able node; a column -1 says: none gains more than ``least`` and rounding.
+
+    found (n_columns, n_nodes) EXACT_CUT; able (n_able,) int64; nodes (n_nodes,) EXACT_NODE, updated.
+    """
     for k in range(len(nodes)):
         nodes[k].column = -1
     for i in range(len(able)):
@@ -312,7 +335,10 @@ def choose(found, able, nodes, least):
 
 @kernel
 def search_lists(level, candidates, scales, rules, start, end, scratch):
-    """Find the best cuts of a level on the lists start:end, each parted before it is scanned."""
+    """Find the best cuts of a level on the lists start:end, each parted before it is scanned.
+
+    scales (1,) SCALES.
+    """
     unit = scales[0].fine_unit
     for j in range(start, end):
         part_list(j, level.lists_above, level.parents, level.place, level.lists, scratch.spare)

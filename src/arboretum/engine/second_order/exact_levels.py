@@ -54,8 +54,8 @@ _ROW = np.uint64(32)
 class GrowingExactTree(NamedTuple):
     """A tree that grows: its nodes, level after level, and where it stands."""
 
-    nodes: np.ndarray  # EXACT_NODE
-    able: np.ndarray  # int64, nodes of the level that might be split, counted from its first
+    nodes: np.ndarray  # (most nodes,) EXACT_NODE
+    able: np.ndarray  # (level,) int64, its nodes that might be split, counted from its first
     counters: np.ndarray  # (1,) EXACT_COUNTERS
     draw: ColumnDraw
 
@@ -64,9 +64,9 @@ class ExactTable(NamedTuple):
     """The presorted table, and scratch."""
 
     lists: Lists  # of all columns and rows
-    target: np.ndarray  # uint32, entries of lists that follow the nodes of a tree
+    target: np.ndarray  # (n_entries + PADDING,) uint32, entries of lists that follow the nodes of a tree
     ranges: np.ndarray  # (N_LISTS, 2, columns of a tree, nodes of a level) int64: first and many
-    found: np.ndarray  # (columns, nodes) EXACT_CUT
+    found: np.ndarray  # (n_columns, level) EXACT_CUT
     rows: PlacedRows
     candidates: Candidates
     scratch: ScanScratch
@@ -75,7 +75,10 @@ class ExactTable(NamedTuple):
 # ---------------------------------------------------------------------- steps
 @subkernel
 def _make_root(tree, sums, n_rows):
-    """Make the root."""
+    """Make the root.
+
+    sums (2,) int64.
+    """
     root, counters = tree.nodes[0], tree.counters[0]
     root.g, root.h, root.start, root.end = sums[0], sums[1], 0, n_rows
     root.parent, root.lower, root.upper = np.nan, -np.inf, np.inf
@@ -89,6 +92,8 @@ def _open(tree, nodes, monotone, unit, rules):
 
     Both sides of a split need rows and cover. For the level above the left children are noted of nodes of
     which a child might be split, else -1.
+
+    nodes (n_nodes,) EXACT_NODE, updated; monotone (n_features,) int8, or empty.
     """
     every, counters, many = tree.nodes, tree.counters[0], 0
     above, first = counters.above, counters.first
@@ -120,6 +125,8 @@ def _split(tree, nodes, found, lists, entries, rules):
     """End a level: choose its splits, no more than there may be leaves, and make the next level.
 
     Returns how many splits there are.
+
+    nodes (n_nodes,) EXACT_NODE, updated; found (n_columns, n_nodes) EXACT_CUT; entries (n_rows,) uint64.
     """
     counters = tree.counters[0]
     end = counters.end
@@ -152,7 +159,10 @@ def _split(tree, nodes, found, lists, entries, rules):
 
 @subkernel
 def _row_at(lists, at, entries):
-    """Return the row of an entry of the lists."""
+    """Return the row of an entry of the lists.
+
+    entries (n_rows,) uint64.
+    """
     return np.int64(entries[np.uint64(lists.entries[at] & POSITION)] >> _ROW)
 
 
@@ -224,38 +234,56 @@ def _write_tree(tree, unit, rules, step, log, at):
 # ---------------------------------------------------------------------- for several threads
 @kernel
 def make_root(tree, sums, n_rows):
-    """Make the root."""
+    """Make the root.
+
+    sums (2,) int64.
+    """
     _make_root(tree, sums, n_rows)
 
 
 @kernel
 def open_level(tree, nodes, monotone, scales, rules):
-    """Begin a level: describe its nodes; return how many might be split."""
+    """Begin a level: describe its nodes; return how many might be split.
+
+    nodes (n_nodes,) EXACT_NODE, updated; monotone (n_features,) int8, or empty; scales (1,) SCALES.
+    """
     return _open(tree, nodes, monotone, scales[0].fine_unit, rules)
 
 
 @kernel
 def split_level(tree, nodes, found, lists, entries, rules):
-    """End a level whose cuts are found: choose splits, make the next level; return how many splits."""
+    """End a level whose cuts are found: choose splits, make the next level; return how many splits.
+
+    nodes (n_nodes,) EXACT_NODE, updated; found (n_columns, n_nodes) EXACT_CUT; entries (n_rows,) uint64.
+    """
     return _split(tree, nodes, found, lists, entries, rules)
 
 
 @kernel
 def write_tree(tree, scales, rules, step, log, at):
-    """Prune a tree and write its nodes down; return how many they are."""
+    """Prune a tree and write its nodes down; return how many they are.
+
+    scales (1,) SCALES.
+    """
     return _write_tree(tree, scales[0].fine_unit, rules, step, log, at)
 
 
 # ---------------------------------------------------------------------- all of them in one call
 @inline
 def _lists(table, entries, which):
-    """Return lists whose ranges stand in the scratch of a table."""
+    """Return lists whose ranges stand in the scratch of a table.
+
+    entries (n_entries + PADDING,) uint32.
+    """
     return Lists(entries, table.ranges[which, 0], table.ranges[which, 1])
 
 
 @subkernel
 def _fill_root(table, columns, rows):
-    """Write the lists of the columns, and of the rows of a sample if there is one."""
+    """Write the lists of the columns, and of the rows of a sample if there is one.
+
+    columns (n_columns,) int64; rows (n_sampled,) uint32, or empty.
+    """
     root, place = _lists(table, table.lists.entries, _ROOT), table.rows.place
     for j in range(len(columns)):
         f = columns[j]
@@ -272,7 +300,10 @@ def _fill_root(table, columns, rows):
 
 @subkernel
 def _grow(tree, table, sampled, key, scales, rules):
-    """Grow a tree from its root, level by level."""
+    """Grow a tree from its root, level by level.
+
+    scales (1,) SCALES.
+    """
     draw, counters, candidates = tree.draw, tree.counters[0], table.candidates
     unit, rows = scales[0].fine_unit, table.rows
     lists = _lists(table, table.lists.entries, _ROOT)
@@ -300,6 +331,8 @@ def grow_exact_rounds(derive, tree, table, given, scales, rules, target, turn, c
     """Make some rounds of exact trees; see `rounds.grow_rounds`.
 
     ``columns`` has a line for every output, or one for all. Trees that were not split answer like others.
+
+    columns (n_outputs or 1, n_columns) int64.
     """
     made, at, n_outputs, entries = 0, log.start, len(target.g), table.rows.entries
     n_rows = len(given.rows) if len(given.rows) else len(target.y)

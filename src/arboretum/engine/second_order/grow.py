@@ -239,6 +239,8 @@ def grow(team, parts, state, scratch, n_rows, n_threads, leads):
     """Grow a tree on ``n_rows`` rows as the leader of a team, or help until the team is closed.
 
     ``n_threads`` may take part, this one included.
+
+    team (48,) int64, as in engine/team.py.
     """
     n_items, alone, waited, start = np.int64(0), np.int64(0), 0, np.int64(0)
     task = state.tree.task[0]

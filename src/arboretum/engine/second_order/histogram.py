@@ -80,7 +80,10 @@ _BITS8, _BITS16 = np.uint64(3), np.uint64(4)  # of codes, as powers of two
 
 @kernel
 def pack_tiles(codes, word, width, start, end, out):
-    """Pack the codes of ``width`` columns, (columns, n) uint8, into one word per row."""
+    """Pack the codes of ``width`` columns, (columns, n) uint8, into one word per row.
+
+    codes (n_columns, n_rows) uint8; out (n_tiles, n_rows, 1 or 2) uint64, written.
+    """
     tile, place, first = word // out.shape[2], word % out.shape[2], word * width
     many = np.uint64(max(min(width, len(codes) - first), 0))
     packed = out[tile]
@@ -93,7 +96,10 @@ def pack_tiles(codes, word, width, start, end, out):
 
 @kernel
 def pack_wide(codes, tile, width, start, end, out):
-    """Pack the codes of ``width`` columns, (columns, n) uint16, into one word per row."""
+    """Pack the codes of ``width`` columns, (columns, n) uint16, into one word per row.
+
+    codes (n_columns, n_rows) uint16; out (n_tiles, n_rows) uint64, written.
+    """
     first = tile * width
     many, packed = np.uint64(min(width, len(codes) - first)), out[tile]
     for i in range(np.uint64(start), np.uint64(end)):
@@ -112,12 +118,20 @@ def _spread(entry):
 
 @subkernel
 def _add_two(small, at, word, q):
+    """Count a row in the first two columns of a word.
+
+    small (TILE * BINS,) int64, added to.
+    """
     small[at + (word & _BYTE)] += q
     small[at + _B1 + ((word >> _S1) & _BYTE)] += q
 
 
 @subkernel
 def _add_four(small, at, word, q):
+    """`_add_two` for four columns.
+
+    small (TILE * BINS,) int64, added to.
+    """
     _add_two(small, at, word, q)
     small[at + _B2 + ((word >> _S2) & _BYTE)] += q
     small[at + _B3 + ((word >> _S3) & _BYTE)] += q
@@ -125,31 +139,50 @@ def _add_four(small, at, word, q):
 
 @subkernel
 def _add_five(small, at, word, q):
+    """`_add_two` for five columns.
+
+    small (TILE * BINS,) int64, added to.
+    """
     _add_four(small, at, word, q)
     small[at + _B4 + ((word >> _S4) & _BYTE)] += q
 
 
 @subkernel
 def _add_six(small, at, word, q):
+    """`_add_two` for six columns.
+
+    small (TILE * BINS,) int64, added to.
+    """
     _add_five(small, at, word, q)
     small[at + _B5 + ((word >> _S5) & _BYTE)] += q
 
 
 @subkernel
 def _add_seven(small, at, word, q):
+    """`_add_two` for seven columns.
+
+    small (TILE * BINS,) int64, added to.
+    """
     _add_six(small, at, word, q)
     small[at + _B6 + ((word >> _S6) & _BYTE)] += q
 
 
 @subkernel
 def _add_eight(small, at, word, q):
+    """`_add_two` for eight columns.
+
+    small (TILE * BINS,) int64, added to.
+    """
     _add_seven(small, at, word, q)
     small[at + _B7 + (word >> _S7)] += q
 
 
 @kernel
 def count_two(words, entries, start, end, small):
-    """Count rows in up to two columns; empty places are counted for nothing."""
+    """Count rows in up to two columns; empty places are counted for nothing.
+
+    words (n_rows, 1) uint64; entries (n_entries,) uint64; small (TILE * BINS,) int64, added to.
+    """
     near = max(end, start + _AHEAD) - _AHEAD
     for i in range(start, near):
         prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
@@ -164,7 +197,10 @@ def count_two(words, entries, start, end, small):
 
 @kernel
 def count_four(words, entries, start, end, small):
-    """Count rows in up to four columns; empty places are counted for nothing."""
+    """Count rows in up to four columns; empty places are counted for nothing.
+
+    words (n_rows, 1) uint64; entries (n_entries,) uint64; small (TILE * BINS,) int64, added to.
+    """
     near = max(end, start + _AHEAD) - _AHEAD
     for i in range(start, near):
         prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
@@ -179,7 +215,10 @@ def count_four(words, entries, start, end, small):
 
 @kernel
 def count_six(words, entries, start, end, small):
-    """Count rows in up to six columns; empty places are counted for nothing."""
+    """Count rows in up to six columns; empty places are counted for nothing.
+
+    words (n_rows, 1) uint64; entries (n_entries,) uint64; small (TILE * BINS,) int64, added to.
+    """
     near = max(end, start + _AHEAD) - _AHEAD
     for i in range(start, near):
         prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
@@ -194,7 +233,10 @@ def count_six(words, entries, start, end, small):
 
 @kernel
 def count_eight(words, entries, start, end, small):
-    """Count rows in up to eight columns; empty places are counted for nothing."""
+    """Count rows in up to eight columns; empty places are counted for nothing.
+
+    words (n_rows, 1) uint64; entries (n_entries,) uint64; small (TILE * BINS,) int64, added to.
+    """
     near = max(end, start + _AHEAD) - _AHEAD
     for i in range(start, near):
         prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
@@ -209,7 +251,10 @@ def count_eight(words, entries, start, end, small):
 
 @kernel
 def count_twice_five(words, entries, start, end, small):
-    """Count rows in two words of up to five columns."""
+    """Count rows in two words of up to five columns.
+
+    words (n_rows, 2) uint64; entries (n_entries,) uint64; small (TILE * BINS,) int64, added to.
+    """
     near = max(end, start + _AHEAD) - _AHEAD
     for i in range(start, near):
         prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
@@ -226,7 +271,10 @@ def count_twice_five(words, entries, start, end, small):
 
 @kernel
 def count_twice_six(words, entries, start, end, small):
-    """Count rows in two words of up to six columns."""
+    """Count rows in two words of up to six columns.
+
+    words (n_rows, 2) uint64; entries (n_entries,) uint64; small (TILE * BINS,) int64, added to.
+    """
     near = max(end, start + _AHEAD) - _AHEAD
     for i in range(start, near):
         prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
@@ -243,7 +291,10 @@ def count_twice_six(words, entries, start, end, small):
 
 @kernel
 def count_twice_seven(words, entries, start, end, small):
-    """Count rows in two words of up to seven columns."""
+    """Count rows in two words of up to seven columns.
+
+    words (n_rows, 2) uint64; entries (n_entries,) uint64; small (TILE * BINS,) int64, added to.
+    """
     near = max(end, start + _AHEAD) - _AHEAD
     for i in range(start, near):
         prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
@@ -260,7 +311,10 @@ def count_twice_seven(words, entries, start, end, small):
 
 @kernel
 def count_twice_eight(words, entries, start, end, small):
-    """Count rows in two words of up to eight columns."""
+    """Count rows in two words of up to eight columns.
+
+    words (n_rows, 2) uint64; entries (n_entries,) uint64; small (TILE * BINS,) int64, added to.
+    """
     near = max(end, start + _AHEAD) - _AHEAD
     for i in range(start, near):
         prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
@@ -289,7 +343,10 @@ def counter_of(words: np.ndarray, width: int) -> Callable:
 
 @subkernel
 def _count_one_wide(words, entries, start, end, small):
-    """Count rows in one column of 16 bits."""
+    """Count rows in one column of 16 bits.
+
+    words (n_rows,) uint64; entries (n_entries,) uint64; small (n_small,) int64, added to.
+    """
     near = max(end, start + _AHEAD) - _AHEAD
     for i in range(start, near):
         prefetch_at(words, entries[i + _AHEAD] >> _ROW)
@@ -302,6 +359,10 @@ def _count_one_wide(words, entries, start, end, small):
 
 @subkernel
 def _add_four_wide(small, b1, b2, b3, word, q):
+    """Count a row in four columns of 16 bits.
+
+    small (n_small,) int64, added to.
+    """
     small[word & _PAIR] += q
     small[b1 + ((word >> _S2) & _PAIR)] += q
     small[b2 + ((word >> _S4) & _PAIR)] += q
@@ -310,7 +371,10 @@ def _add_four_wide(small, b1, b2, b3, word, q):
 
 @subkernel
 def _count_four_wide(words, entries, start, end, b1, b2, b3, small):
-    """Count rows in up to four columns of 16 bits, whose tables begin at 0, b1, b2 and b3."""
+    """Count rows in up to four columns of 16 bits, whose tables begin at 0, b1, b2 and b3.
+
+    words (n_rows,) uint64; entries (n_entries,) uint64; small (n_small,) int64, added to.
+    """
     near = max(end, start + _AHEAD) - _AHEAD
     for i in range(start, near):
         prefetch_at(words, entries[i + _AHEAD] >> _ROW)
@@ -326,6 +390,9 @@ def add_wide_segment(words, starts, first, last, entries, start, end, small):
     """Count the entries start:end in the columns first:last of 16 bits, a word per row.
 
     The places of a word that no column has are counted behind the last table.
+
+    words (n_rows,) uint64; starts (n_columns + 1,) int64; entries (n_entries,) uint64; small (n_small,)
+    int64, added to.
     """
     base = starts[first]
     if last - first == 1:
@@ -339,7 +406,10 @@ def add_wide_segment(words, starts, first, last, entries, start, end, small):
 
 @inline
 def _empty(table, hist, start, bins, packed, fresh):
-    """Move the counts of a column's bins to its sums, which they begin if ``fresh``."""
+    """Move the counts of a column's bins to its sums, which they begin if ``fresh``.
+
+    table (at least bins,) int64, left at 0; hist (n_sums,) int64, updated.
+    """
     if packed:
         both = hist[start : start + bins]
         for b in range(bins):
@@ -362,6 +432,9 @@ def empty_tile(small, hist, starts, first, last, fresh):
     """Empty the small tables into the sums of the columns first:last, which they begin if ``fresh``.
 
     Sums of up to 65,536 rows stay packed. A column's bins in use, missing values last, are all it has there.
+
+    small (TILE * BINS,) int64, left at 0; hist (n_sums,) int64, updated; starts (n_columns + 1,)
+    int64.
     """
     packed = len(hist) == starts[len(starts) - 1]
     for f in range(first, last):
@@ -377,14 +450,21 @@ def empty_tile(small, hist, starts, first, last, fresh):
 
 @subkernel
 def empty_column(table, hist, starts, column, fresh):
-    """Empty the table of a column of 16 bits into its sums, which it begins if ``fresh``."""
+    """Empty the table of a column of 16 bits into its sums, which it begins if ``fresh``.
+
+    table (at least bins,) int64, left at 0; hist (n_sums,) int64, updated; starts (n_columns + 1,)
+    int64.
+    """
     packed, start = len(hist) == starts[len(starts) - 1], starts[column]
     _empty(table, hist, start, starts[column + 1] - start, packed, fresh)
 
 
 @subkernel
 def empty_wide_tile(small, hist, starts, first, last, fresh):
-    """`empty_tile` for columns of 16 bits, whose tables stand as close as their sums."""
+    """`empty_tile` for columns of 16 bits, whose tables stand as close as their sums.
+
+    small (n_small,) int64, left at 0; hist (n_sums,) int64, updated; starts (n_columns + 1,) int64.
+    """
     base = starts[first]
     for f in range(first, last):
         empty_column(small[starts[f] - base : starts[f + 1] - base], hist, starts, f, fresh)
@@ -393,14 +473,20 @@ def empty_wide_tile(small, hist, starts, first, last, fresh):
 
 @subkernel
 def add(total, part):
-    """Add histograms to others."""
+    """Add histograms to others.
+
+    total (n_sums,) int64, added to; part (n_sums,) int64.
+    """
     for i in range(len(total)):
         total[i] += part[i]
 
 
 @subkernel
 def subtract(parent, child):
-    """Take a child's histograms from its parent's: what is left is the other child's."""
+    """Take a child's histograms from its parent's: what is left is the other child's.
+
+    parent (n_sums,) int64, updated; child (n_sums,) int64.
+    """
     for i in range(len(parent)):
         parent[i] -= child[i]
 
@@ -420,13 +506,20 @@ def numbers_start(bins):
 
 @subkernel
 def _close_list(place, bins, many, missing):
-    """Write how many bins a list has, and the sum of missing values."""
+    """Write how many bins a list has, and the sum of missing values.
+
+    place (bins,) int64, written.
+    """
     place[bins - 2], place[bins - 1] = many, missing
 
 
 @inline
 def _move_bin(table, b, parent, takes, place, numbers, many):
-    """Move a bin of a table to the end of a list; ``takes`` takes it from the parent's sums, too."""
+    """Move a bin of a table to the end of a list; ``takes`` takes it from the parent's sums, too.
+
+    table (bins,) int64, left at 0; parent (bins or 2 * bins,) int64, updated; place (bins,) int64,
+    written; numbers (n_numbers,) uint16, written.
+    """
     both = table[b]
     place[many], numbers[many], table[b] = both, b, 0
     if takes and len(parent) == len(table):
@@ -439,7 +532,11 @@ def _move_bin(table, b, parent, takes, place, numbers, many):
 
 @subkernel
 def list_table(table, parent, takes, place):
-    """Make a list of a table of packed sums, and empty it; ``takes`` takes it from the parent's sums, too."""
+    """Make a list of a table of packed sums, and empty it; ``takes`` takes it from the parent's sums, too.
+
+    table (bins,) int64, left at 0; parent (bins or 2 * bins,) int64, updated; place (bins,) int64,
+    written.
+    """
     bins = len(table)
     numbers, many = place[numbers_start(bins) :].view(np.uint16), _ZERO
     last, at = np.uint64(bins - 1), _ZERO
@@ -460,7 +557,11 @@ def list_table(table, parent, takes, place):
 
 @subkernel
 def move_table(table, parent, takes, place):
-    """Make sums of a table of packed ones, and empty it; ``takes`` takes it from the parent's sums, too."""
+    """Make sums of a table of packed ones, and empty it; ``takes`` takes it from the parent's sums, too.
+
+    table (bins,) int64, left at 0; parent (bins or 2 * bins,) int64, updated; place (bins,) int64,
+    written.
+    """
     bins = len(table)
     if takes and len(parent) == bins:
         subtract(parent, table)
@@ -475,14 +576,20 @@ def move_table(table, parent, takes, place):
 
 @subkernel
 def pack_sums(place, bins):
-    """Put Σg and Σh of a column into one number each, in their place."""
+    """Put Σg and Σh of a column into one number each, in their place.
+
+    place (2 * bins,) int64, updated.
+    """
     for b in range(bins):
         place[b] = (place[b] << 32) + place[bins + b]
 
 
 @subkernel
 def list_sums(place, table):
-    """Make a list of packed sums, in their place; ``table`` is empty before and after."""
+    """Make a list of packed sums, in their place; ``table`` is empty before and after.
+
+    place (at least bins,) int64, updated; table (bins,) int64, scratch.
+    """
     for b in range(len(table)):
         table[b] = place[b]
     list_table(table, table, False, place)
@@ -490,7 +597,10 @@ def list_sums(place, table):
 
 @subkernel
 def spread_list(place, bins, table):
-    """Make packed sums of a list, in their place; ``table`` is written on."""
+    """Make packed sums of a list, in their place; ``table`` is written on.
+
+    place (bins,) int64, updated; table (at least bins,) int64, scratch.
+    """
     numbers, last = place[numbers_start(bins) :].view(np.uint16), np.uint64(bins - 1)
     for b in range(bins):
         table[b] = 0
@@ -503,7 +613,10 @@ def spread_list(place, bins, table):
 
 @subkernel
 def part_list(table, parent, place, bins):
-    """Part a node's list: what a table, which is emptied, counted is one child's, the rest the other's."""
+    """Part a node's list: what a table, which is emptied, counted is one child's, the rest the other's.
+
+    table (bins,) int64, left at 0; parent (bins,) int64, updated; place (bins,) int64, written.
+    """
     start = numbers_start(bins)
     numbers, others = place[start:].view(np.uint16), parent[start:].view(np.uint16)
     many, left, last = _ZERO, _ZERO, np.uint64(bins - 1)

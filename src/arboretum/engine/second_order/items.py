@@ -73,6 +73,9 @@ def _part(codes, column, goes, entries, target, start, end):
     """Write left entries from ``start`` on, in their order, right ones from ``end`` down.
 
     Every entry is written to both ends; the one that was wrong is written over. Returns how many go left.
+
+    codes (n_columns, n_rows) uint8 or uint16; goes (n_codes,) uint8; entries (n_entries,) uint64; target
+    (n_entries,) uint64, written.
     """
     first, last = np.uint64(start), np.uint64(end)
     at, other = first, last - _ONE
@@ -97,7 +100,10 @@ def _part(codes, column, goes, entries, target, start, end):
 
 @inline
 def _part_block(codes, column, tree, block):
-    """Part the entries of a node in one block by the codes of a column."""
+    """Part the entries of a node in one block by the codes of a column.
+
+    codes (n_columns, n_rows) uint8 or uint16.
+    """
     k, left = tree.task[0].node, tree.counters[0].nodes
     node, piece = tree.nodes[k], tree.ranges[k, block]
     start, end = piece.start, piece.end
@@ -387,7 +393,11 @@ def _sum_block(tree, given, fine, block):
 
 @kernel
 def do_rows(tree, scales, g, h, rows, factor, most, key, item):
-    """Do one item of SCALE, FILL or SUM, for the rows of a `GivenRows`, whose fields are these."""
+    """Do one item of SCALE, FILL or SUM, for the rows of a `GivenRows`, whose fields are these.
+
+    g, h (n_rows,) float32; rows (n_taking_part,) uint32, or empty; factor (n_taking_part,) float32, or
+    empty.
+    """
     given = GivenRows(g, h, rows, factor, most, key)
     kind, chosen = tree.task[0].kind, scales.chosen[0]
     if kind == SCALE:

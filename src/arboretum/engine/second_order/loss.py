@@ -60,7 +60,10 @@ def _exp_of_margin(x):
 
 @kernel
 def weigh(weight, g, h):
-    """Multiply the derivatives of every row by its weight."""
+    """Multiply the derivatives of every row by its weight.
+
+    weight (n_rows,) float64; g, h (n_rows,) float32, updated.
+    """
     for i in range(len(weight)):
         g[i] *= weight[i]
         h[i] *= weight[i]
@@ -69,7 +72,10 @@ def weigh(weight, g, h):
 # ---------------------------------------------------------------------- numbers
 @kernel
 def squared(y, margin, g, h):
-    """½ (m - y)²."""
+    """½ (m - y)².
+
+    y, margin (n_rows,) float64; g, h (n_rows,) float32, written.
+    """
     for i in range(len(y)):
         g[i] = margin[i] - y[i]
         h[i] = 1.0
@@ -77,7 +83,10 @@ def squared(y, margin, g, h):
 
 @kernel
 def squared_log(y, margin, g, h):
-    """½ (log(1 + m) - log(1 + y))²; margins stay above -1, curvatures above 0."""
+    """½ (log(1 + m) - log(1 + y))²; margins stay above -1, curvatures above 0.
+
+    y, margin (n_rows,) float64; g, h (n_rows,) float32, written.
+    """
     for i in range(len(y)):
         above = 1.0 + max(margin[i], -1.0 + 1e-6)
         apart = log(above) - log1p(y[i])
@@ -87,7 +96,10 @@ def squared_log(y, margin, g, h):
 
 @kernel
 def absolute(y, margin, g, h):
-    """|m - y|; the curvature is 1, as in all losses made of straight lines."""
+    """|m - y|; the curvature is 1, as in all losses made of straight lines.
+
+    y, margin (n_rows,) float64; g, h (n_rows,) float32, written.
+    """
     for i in range(len(y)):
         apart = margin[i] - y[i]
         g[i] = (1.0 if apart > 0.0 else 0.0) - (1.0 if apart < 0.0 else 0.0)
@@ -96,7 +108,10 @@ def absolute(y, margin, g, h):
 
 @kernel
 def relative(y, margin, g, h):
-    """|m - y| / max(1, |y|)."""
+    """|m - y| / max(1, |y|).
+
+    y, margin (n_rows,) float64; g, h (n_rows,) float32, written.
+    """
     for i in range(len(y)):
         apart = margin[i] - y[i]
         sign = (1.0 if apart > 0.0 else 0.0) - (1.0 if apart < 0.0 else 0.0)
@@ -107,7 +122,10 @@ def relative(y, margin, g, h):
 
 @kernel
 def pinball(y, margin, g, h, alpha):
-    """α (y - m) below the label, (1 - α) (m - y) above it."""
+    """α (y - m) below the label, (1 - α) (m - y) above it.
+
+    y, margin (n_rows,) float64; g, h (n_rows,) float32, written.
+    """
     for i in range(len(y)):
         g[i] = 1.0 - alpha if margin[i] >= y[i] else -alpha
         h[i] = 1.0
@@ -115,7 +133,10 @@ def pinball(y, margin, g, h, alpha):
 
 @kernel
 def pseudo_huber(y, margin, g, h, slope):
-    """s² (√(1 + ((m - y) / s)²) - 1)."""
+    """s² (√(1 + ((m - y) / s)²) - 1).
+
+    y, margin (n_rows,) float64; g, h (n_rows,) float32, written.
+    """
     for i in range(len(y)):
         apart = margin[i] - y[i]
         share = apart / slope
@@ -127,7 +148,10 @@ def pseudo_huber(y, margin, g, h, slope):
 
 @kernel
 def huber(y, margin, g, h, alpha):
-    """½ (m - y)² up to α, a straight line beyond."""
+    """½ (m - y)² up to α, a straight line beyond.
+
+    y, margin (n_rows,) float64; g, h (n_rows,) float32, written.
+    """
     for i in range(len(y)):
         apart = margin[i] - y[i]
         apart = alpha if apart > alpha else apart
@@ -137,7 +161,10 @@ def huber(y, margin, g, h, alpha):
 
 @kernel
 def fair(y, margin, g, h, c):
-    """c² (|m - y| / c - log(1 + |m - y| / c))."""
+    """c² (|m - y| / c - log(1 + |m - y| / c)).
+
+    y, margin (n_rows,) float64; g, h (n_rows,) float32, written.
+    """
     for i in range(len(y)):
         apart = margin[i] - y[i]
         share = c / (abs(apart) + c)
@@ -148,7 +175,10 @@ def fair(y, margin, g, h, c):
 # ---------------------------------------------------------------------- two classes
 @kernel
 def logistic(y, margin, g, h, sigma, no, yes, least):
-    """Log loss of p = 1 / (1 + e**(-σ m)); labels of 1 weigh ``yes``, others ``no``."""
+    """Log loss of p = 1 / (1 + e**(-σ m)); labels of 1 weigh ``yes``, others ``no``.
+
+    y, margin (n_rows,) float64; g, h (n_rows,) float32, written.
+    """
     for i in range(len(y)):
         e = bounded_exp(-sigma * margin[i])
         p = 1.0 / (1.0 + e)
@@ -160,7 +190,10 @@ def logistic(y, margin, g, h, sigma, no, yes, least):
 
 @kernel
 def hinge(y, margin, g, h):
-    """max(0, 1 - m) for a label of 1, max(0, 1 + m) for 0."""
+    """max(0, 1 - m) for a label of 1, max(0, 1 + m) for 0.
+
+    y, margin (n_rows,) float64; g, h (n_rows,) float32, written.
+    """
     for i in range(len(y)):
         side = 2.0 * y[i] - 1.0
         inside = 1.0 if side * margin[i] < 1.0 else 0.0
@@ -171,7 +204,10 @@ def hinge(y, margin, g, h):
 # ---------------------------------------------------------------------- log link
 @kernel
 def poisson(y, margin, g, h, step):
-    """e**m - y m; the curvature is that at m + step, so that no step is too long."""
+    """e**m - y m; the curvature is that at m + step, so that no step is too long.
+
+    y, margin (n_rows,) float64; g, h (n_rows,) float32, written.
+    """
     ahead = bounded_exp(step)
     for i in range(len(y)):
         mean = _exp_of_margin(margin[i])
@@ -181,7 +217,10 @@ def poisson(y, margin, g, h, step):
 
 @kernel
 def gamma(y, margin, g, h):
-    """m + y e**(-m)."""
+    """m + y e**(-m).
+
+    y, margin (n_rows,) float64; g, h (n_rows,) float32, written.
+    """
     for i in range(len(y)):
         ratio = y[i] * _exp_of_margin(-margin[i])
         g[i] = 1.0 - ratio
@@ -190,7 +229,10 @@ def gamma(y, margin, g, h):
 
 @kernel
 def tweedie(y, margin, g, h, power):
-    """e**((2 - ρ) m) / (2 - ρ) - y e**((1 - ρ) m) / (1 - ρ)."""
+    """e**((2 - ρ) m) / (2 - ρ) - y e**((1 - ρ) m) / (1 - ρ).
+
+    y, margin (n_rows,) float64; g, h (n_rows,) float32, written.
+    """
     a, b = 1.0 - power, 2.0 - power
     for i in range(len(y)):
         pull = y[i] * _exp_of_margin(a * margin[i])
@@ -206,6 +248,9 @@ def softmax(y, margin, first, g, h, factor, least, scratch):
 
     ``first`` is where the block begins in g and h, which are whole. The curvature is ``factor`` times
     p (1 - p). Classes are the outer loop, so that the inner one runs over rows whatever their number.
+
+    y (n_block,) float64; margin (n_block, n_classes) float64; g, h (n_classes, n_rows) float32,
+    written; scratch (n_classes + 2, at least n_block) float64, scratch.
     """
     n, n_classes = margin.shape
     top, total = scratch[n_classes], scratch[n_classes + 1]
@@ -235,7 +280,11 @@ def softmax(y, margin, first, g, h, factor, least, scratch):
 # ---------------------------------------------------------------------- of all rows, inside other kernels
 @kernel
 def derive_squared(loss, y, margin, weight, g, h, scratch):
-    """Write the derivatives of all rows and outputs; ``weight`` may be empty, ``scratch`` is `softmax`'s."""
+    """Write the derivatives of all rows and outputs; ``weight`` may be empty, ``scratch`` is `softmax`'s.
+
+    y (n_rows,) float64; margin (n_rows, 1) float64; weight (n_rows,) float64; g, h (1, n_rows) float32,
+    written; scratch (3, n_rows) float64.
+    """
     squared(y, margin.reshape(len(y)), g[0], h[0])
     if len(weight):
         weigh(weight, g[0], h[0])
@@ -243,7 +292,11 @@ def derive_squared(loss, y, margin, weight, g, h, scratch):
 
 @kernel
 def derive_logistic(loss, y, margin, weight, g, h, scratch):
-    """`derive_squared` for log loss."""
+    """`derive_squared` for log loss.
+
+    y (n_rows,) float64; margin (n_rows, 1) float64; weight (n_rows,) float64; g, h (1, n_rows) float32,
+    written; scratch (3, n_rows) float64.
+    """
     logistic(y, margin.reshape(len(y)), g[0], h[0], loss.a, loss.b, loss.c, loss.d)
     if len(weight):
         weigh(weight, g[0], h[0])
@@ -251,7 +304,11 @@ def derive_logistic(loss, y, margin, weight, g, h, scratch):
 
 @kernel
 def derive_softmax(loss, y, margin, weight, g, h, scratch):
-    """`derive_squared` for classes."""
+    """`derive_squared` for classes.
+
+    y (n_rows,) float64; margin (n_rows, n_classes) float64; weight (n_rows,) float64; g, h
+    (n_classes, n_rows) float32, written; scratch (n_classes + 2, n_rows) float64.
+    """
     softmax(y, margin, 0, g, h, loss.a, loss.b, scratch)
     for k in range(len(g) if len(weight) else 0):
         weigh(weight, g[k], h[k])
@@ -271,7 +328,10 @@ def find_derive(target: RoundTarget) -> int:
 
 @inline
 def take_derivatives(derive, target, shares):
-    """Write g and h of all rows, unless they are given; ``shares`` is scratch."""
+    """Write g and h of all rows, unless they are given; ``shares`` is scratch.
+
+    shares (n_outputs + 2, n_rows) float64.
+    """
     if derive != 0:
         call_at(
             derive,

@@ -44,37 +44,37 @@ _SPARE_SLOTS = 2  # always free: the children of a leaf without histograms need 
 class Store(NamedTuple):
     """The table as codes; the same for all trees."""
 
-    codes: np.ndarray  # (columns, n) uint8
-    words: np.ndarray  # (tiles, n, 1 or 2) uint64, the same codes
+    codes: np.ndarray  # (n_columns, n_rows) uint8
+    words: np.ndarray  # (n_tiles, n_rows, 1 or 2) uint64, the same codes
     width: int  # columns of a word
-    wide: np.ndarray  # (columns, n) uint16, the columns of more than 255 bins: behind the others
-    wide_words: np.ndarray  # (tiles, n) uint64, the same codes
+    wide: np.ndarray  # (n_wide_columns, n_rows) uint16, the columns of more than 255 bins: behind the others
+    wide_words: np.ndarray  # (n_wide_tiles, n_rows) uint64, the same codes
     wide_width: int  # columns of such a word
     starts: (
         np.ndarray
-    )  # int64, where a column's bins in use begin in a histogram; missing comes last
-    listed: np.ndarray  # int64, a node of up to so many rows has a list of a column's bins in use
+    )  # (n_columns + 1,) int64, where a column's bins in use begin in a histogram; missing comes last
+    listed: np.ndarray  # (n_columns,) int64, up to so many rows a node has a list of the bins in use
 
 
 class GrowingTree(NamedTuple):
     """A tree that grows, and scratch."""
 
-    nodes: np.ndarray  # NODE
-    members: np.ndarray  # (nodes, words) uint32, bins that go left
+    nodes: np.ndarray  # (most nodes,) NODE
+    members: np.ndarray  # (most nodes, n_words) uint32, bins that go left
     counters: np.ndarray  # (1,) COUNTERS
-    waiting: np.ndarray  # int64, a heap of leaves
-    free_slots: np.ndarray  # int64, those of histograms not in use
-    hists: np.ndarray  # (slots, sums) int64 (histogram.py)
-    extra: np.ndarray  # (pieces - 1, sums) int64, for many threads on few columns
-    lists: np.ndarray  # (2, n) uint64, entries of nodes at even and at odd depths
-    ranges: np.ndarray  # (nodes, blocks) RANGE, where a node's entries stand in every block
-    leaf_of: np.ndarray  # (n,) int32, the leaf of every row that took part
-    fine_sums: np.ndarray  # (blocks, nodes, 2) int64, Σg and Σh of a leaf's rows in every block
-    goes_left: np.ndarray  # uint8, by code
+    waiting: np.ndarray  # (most nodes,) int64, a heap of leaves
+    free_slots: np.ndarray  # (n_slots,) int64, those of histograms not in use
+    hists: np.ndarray  # (n_slots, n_sums) int64 (histogram.py)
+    extra: np.ndarray  # (n_pieces - 1, n_sums) int64, for many threads on few columns
+    lists: np.ndarray  # (2, n_rows) uint64, entries of nodes at even and at odd depths
+    ranges: np.ndarray  # (most nodes, n_blocks) RANGE, where a node's entries stand in every block
+    leaf_of: np.ndarray  # (n_rows,) int32, the leaf of every row that took part
+    fine_sums: np.ndarray  # (n_blocks, most nodes, 2) int64, Σg and Σh of a leaf's rows in every block
+    goes_left: np.ndarray  # (most codes,) uint8, by code
     draw: ColumnDraw
     task: np.ndarray  # (1,) TASK
-    best: np.ndarray  # (pieces,) SPLIT, best splits by piece of a search
-    best_members: np.ndarray  # (pieces, words) uint32
+    best: np.ndarray  # (n_pieces,) SPLIT, best splits by piece of a search
+    best_members: np.ndarray  # (n_pieces, n_words) uint32
 
 
 class State(NamedTuple):
@@ -156,7 +156,10 @@ def release_slot(tree, node):
 
 @subkernel
 def _comes_before(nodes, a, b, rules):
-    """Tell whether leaf ``a`` is split before ``b``: larger gain, or smaller depth, or older."""
+    """Tell whether leaf ``a`` is split before ``b``: larger gain, or smaller depth, or older.
+
+    nodes (most nodes,) NODE.
+    """
     if rules.depth_first:
         x, y = nodes[b].depth, nodes[a].depth
         return x > y or (x == y and a < b)

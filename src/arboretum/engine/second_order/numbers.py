@@ -110,7 +110,10 @@ def _score_cuts(n, node, node_score, sign, rules, scratch):
 
 @subkernel
 def _first_largest(gain, bits, n):
-    """Return the place of the first largest gain above 0, or -1; what is not a number is passed over."""
+    """Return the place of the first largest gain above 0, or -1; what is not a number is passed over.
+
+    gain (at least n,) float64; bits (at least n,) int64, those of ``gain``.
+    """
     most = np.int64(0)
     for b in range(n):
         most = max(most, bits[b])
@@ -159,6 +162,8 @@ def _outline(sums, n, before, turns):
     """Write the sums before every block of bins, those of all at the end, and Σ|g| or a little more.
 
     Returns how many blocks there are.
+
+    sums (at least n,) int64; before (n_blocks + 1,) int64, written; turns (n_blocks,) int64, written.
     """
     blocks, total = np.uint64(n) // _BLOCK, np.int64(0)
     for k in range(blocks):
@@ -190,6 +195,8 @@ def _mark_blocks(before, turns, blocks, missing, total, l2, limit, marks):
     Left of a cut, Σh lies between the sums before and behind its block, and Σg at most half of Σ|g| beside
     them. The score is convex, so no cut scores more than a corner of these ranges. Corners are whole
     numbers, so that what they leave for the right side is not rounded, however small.
+
+    before (blocks + 1,) int64; turns (blocks,) int64; marks (blocks,) int64, written.
     """
     sums, magnitudes = before.view(np.int32), turns.view(np.uint32)
     least, l2 = np.float32(limit), np.float32(l2)
@@ -216,6 +223,9 @@ def _take_cuts(sums, before, marks, blocks, first, end, left, order):
     """Write the sums left of the cuts first:end in marked blocks, and after which bins they are.
 
     A cut after a bin without rows is the cut before it. Returns how many cuts there are.
+
+    sums (n_bins,) int64; before (blocks + 1,) int64; marks (blocks,) int64; left, order (n_bins,)
+    int64, written.
     """
     many, first, end = np.uint64(0), np.uint64(first), np.uint64(end)
     for k in range(blocks):
@@ -241,6 +251,8 @@ def _enough_rows(sums, n, cuts, from_left, node, rules):
 
     The rows are those of `_count_rows`; they only grow from cut to cut, so these cuts are neighbours, and
     are found from both ends.
+
+    sums (at least n,) int64.
     """
     share, low, high = node.share, rules.min_rows, node.rows - rules.min_rows
     total = np.int32(0)
@@ -261,7 +273,10 @@ def _enough_rows(sums, n, cuts, from_left, node, rules):
 
 @subkernel
 def _score_packed(left, missing, n, node, node_score, rules, gain):
-    """`_score_cuts` for sums of two in one number, where scores are G² / (H + λ); ``missing`` goes left."""
+    """`_score_cuts` for sums of two in one number, where scores are G² / (H + λ); ``missing`` goes left.
+
+    left (at least n,) int64; gain (at least n,) float64, written.
+    """
     g_unit, h_unit, l2, least = node.g_unit, node.h_unit, rules.l2, rules.min_weight
     total_g, total_h = np.float64(node.g) * g_unit, np.float64(node.h) * h_unit
     for k in range(n):
@@ -272,7 +287,10 @@ def _score_packed(left, missing, n, node, node_score, rules, gain):
 
 @subkernel
 def _may_beat(left, missing, n, total, l2, limit):
-    """Tell whether one of n cuts might score ``limit``, in units of the sums; ``missing`` goes left."""
+    """Tell whether one of n cuts might score ``limit``, in units of the sums; ``missing`` goes left.
+
+    left (at least n,) int64.
+    """
     halves, least, l2 = left.view(np.int32), np.float32(limit), np.float32(l2)
     total_g, total_h = np.int32(total >> 32), np.int32(total & LOW32)
     with_g, with_h = np.int32(missing >> 32), np.int32(missing & LOW32)
@@ -290,6 +308,8 @@ def _best_cut(sums, blocks, missing, first, end, node, node_score, rules, limit,
     """Return the place of the best of the cuts first:end among those taken; -1: none beats the best so far.
 
     A ``limit`` that is not above 0 tells nothing.
+
+    sums (n_bins,) int64.
     """
     before, left, marks = scratch.h, scratch.left_g, scratch.bits
     total, l2 = (node.g << 32) + node.h, rules.l2 / node.h_unit
@@ -312,7 +332,10 @@ def _best_cut(sums, blocks, missing, first, end, node, node_score, rules, limit,
 
 @inline
 def scan_packed(f, n, sums, missing, node, node_score, rules, scratch):
-    """`scan_number` for sums of two in one number, where scores are G² / (H + λ)."""
+    """`scan_number` for sums of two in one number, where scores are G² / (H + λ).
+
+    sums (at least n,) int64.
+    """
     blocks = _outline(sums, n, scratch.h, scratch.left_h)
     per_unit = _CLEARLY * node.h_unit / (node.g_unit * node.g_unit)
     looks_over = node.h < _HALVES and rules.l2 / node.h_unit < _LARGE

@@ -51,10 +51,10 @@ _OF_G, _OF_H = np.uint64(0), np.uint64(1)  # columns of fine sums
 class GivenRows(NamedTuple):
     """What a tree is grown for."""
 
-    g: np.ndarray  # float32, by row
-    h: np.ndarray
-    rows: np.ndarray  # uint32, those that take part, ascending; empty: all
-    factor: np.ndarray  # float32, what each of them counts; empty: 1
+    g: np.ndarray  # (n_rows,) float32, by row
+    h: np.ndarray  # (n_rows,) float32
+    rows: np.ndarray  # (n_taking_part,) uint32, those that take part, ascending; empty: all
+    factor: np.ndarray  # (n_taking_part,) float32, what each of them counts; empty: 1
     most: float  # the largest factor
     key: np.uint64  # of what is rounded at random
 
@@ -62,7 +62,7 @@ class GivenRows(NamedTuple):
 class Scales(NamedTuple):
     """Powers of two that make whole numbers of g and h; written when a tree begins."""
 
-    largest: np.ndarray  # (blocks,) PAIR, the largest |g| and h of every block of rows
+    largest: np.ndarray  # (n_blocks,) PAIR, the largest |g| and h of every block of rows
     chosen: np.ndarray  # (1,) SCALES
 
 
@@ -133,7 +133,10 @@ def _entry(row, g, h, g_scale, h_scale, key):
 
 @subkernel
 def fill_entries(given, small, start, end, entries):
-    """Write the entries ``start:end``, scaled by ``small``."""
+    """Write the entries ``start:end``, scaled by ``small``.
+
+    entries (n_entries,) uint64, written.
+    """
     g, h, rows, factor, key = given.g, given.h, given.rows, given.factor, given.key
     g_scale, h_scale = small.g, small.h
     if len(rows) == 0:
@@ -153,6 +156,8 @@ def fetched_until(entries, first, last, apart):
 
     None where they lie up to ``apart`` from each other, upwards or downwards: the processor fetches what
     follows unasked then, and asking takes longer.
+
+    entries (n_entries,) uint64.
     """
     if last - first <= _AHEAD:
         return first
@@ -169,14 +174,20 @@ def _fine(value, scale):
 
 @subkernel
 def mark_rows(entries, start, end, leaf, leaf_of):
-    """Note the leaf of the rows of entries start:end."""
+    """Note the leaf of the rows of entries start:end.
+
+    entries (n_entries,) uint64; leaf_of (n_rows,) int32, written.
+    """
     for i in range(np.uint64(start), np.uint64(end)):
         leaf_of[entries[i] >> _ROW] = leaf
 
 
 @subkernel
 def add_fine(given, fine, start, end, leaf_of, sums):
-    """Add g and h of the start-th to the end-th row that takes part to the fine sums of its leaf."""
+    """Add g and h of the start-th to the end-th row that takes part to the fine sums of its leaf.
+
+    leaf_of (n_rows,) int32; sums (n_nodes, 2) int64, added to.
+    """
     g, h, rows, factor = given.g, given.h, given.rows, given.factor
     g_scale, h_scale = fine.g, fine.h
     if len(rows) == 0:
@@ -196,7 +207,11 @@ def add_fine(given, fine, start, end, leaf_of, sums):
 
 @kernel
 def add_marked(leaf_of, values, rows, start, end, score, output):
-    """Add to the scores of the start-th to the end-th row the values of their leaves; ``rows`` as given."""
+    """Add to the scores of the start-th to the end-th row the values of their leaves; ``rows`` as given.
+
+    leaf_of (n_rows,) int32; values (n_nodes,) float64; rows (n_taking_part,) uint32, or empty; score
+    (n_rows, n_outputs) float64, added to.
+    """
     column = np.uint64(output)
     if len(rows) == 0:
         for i in range(np.uint64(start), np.uint64(end)):
@@ -209,7 +224,10 @@ def add_marked(leaf_of, values, rows, start, end, score, output):
 
 @subkernel
 def add_value(entries, start, end, value, score, column):
-    """Add a leaf's value to the scores of its rows."""
+    """Add a leaf's value to the scores of its rows.
+
+    entries (n_entries,) uint64; score (n_rows, n_outputs) float64, added to.
+    """
     first, last = np.uint64(start), np.uint64(end)
     near = max(last, first + _AHEAD) - _AHEAD
     for i in range(first, near):
@@ -221,14 +239,22 @@ def add_value(entries, start, end, value, score, column):
 
 @kernel
 def add_leaf(entries, starts, ends, values, score, output):
-    """Add the value of every leaf to column ``output`` of the scores of its rows."""
+    """Add the value of every leaf to column ``output`` of the scores of its rows.
+
+    entries (n_entries,) uint64; starts, ends (n_leaves,) int64; values (n_leaves,) float64; score
+    (n_rows, n_outputs) float64, added to.
+    """
     for k in range(len(starts)):
         add_value(entries, starts[k], ends[k], values[k], score, np.uint64(output))
 
 
 @kernel
 def add_reached(leaf, values, rows, start, end, score, output):
-    """Add the values of leaves that rows start:end have reached; ``rows`` may be empty."""
+    """Add the values of leaves that rows start:end have reached; ``rows`` may be empty.
+
+    leaf (end - start,) int64; values (n_nodes,) float64; rows (n_rows,) uint32; score
+    (n_rows, n_outputs) float64, added to.
+    """
     for i in range(start, end):
         row = np.uint64(rows[i]) if len(rows) else np.uint64(i)
         score[row, np.uint64(output)] += values[np.uint64(leaf[i - start])]

@@ -30,10 +30,10 @@ PAIRWISE, NDCG, MAP = 0, 1, 2
 class QueryLists(NamedTuple):
     """What is ranked: list q holds the rows ``start[q]`` up to ``start[q + 1]``."""
 
-    start: np.ndarray  # int64
-    score: np.ndarray  # float64, by row
-    gain: np.ndarray  # float64, by row
-    discount: np.ndarray  # float64, by place
+    start: np.ndarray  # (n_lists + 1,) int64
+    score: np.ndarray  # (n_rows,) float64, by row
+    gain: np.ndarray  # (n_rows,) float64, by row
+    discount: np.ndarray  # (longest list,) float64, by place
 
 
 class Rules(NamedTuple):
@@ -53,24 +53,27 @@ class Rules(NamedTuple):
 class RankingScratch(NamedTuple):
     """Places to write to, as long as the longest list. What has no other order is by falling score."""
 
-    order: np.ndarray  # int64: the list's rows by falling score
-    by_gain: np.ndarray  # int64: likewise by falling gain
-    place: np.ndarray  # int64: of each row in ``order``
-    spare: np.ndarray  # int64
-    score: np.ndarray  # float64
-    gain: np.ndarray  # float64
-    hits: np.ndarray  # float64: relevant rows so far
-    harmonic: np.ndarray  # float64: Σ 1 / place of them
-    g: np.ndarray  # float64: sums over pairs
-    h: np.ndarray  # float64
-    delta: np.ndarray  # float64: of the pairs of one row
-    push: np.ndarray  # float64: their first derivatives
-    bend: np.ndarray  # float64: their second derivatives
+    order: np.ndarray  # (longest list,) int64: the list's rows by falling score
+    by_gain: np.ndarray  # (longest list,) int64: likewise by falling gain
+    place: np.ndarray  # (longest list,) int64: of each row in ``order``
+    spare: np.ndarray  # (longest list,) int64
+    score: np.ndarray  # (longest list,) float64
+    gain: np.ndarray  # (longest list,) float64
+    hits: np.ndarray  # (longest list,) float64: relevant rows so far
+    harmonic: np.ndarray  # (longest list,) float64: Σ 1 / place of them
+    g: np.ndarray  # (longest list,) float64: sums over pairs
+    h: np.ndarray  # (longest list,) float64
+    delta: np.ndarray  # (longest list,) float64: of the pairs of one row
+    push: np.ndarray  # (longest list,) float64: their first derivatives
+    bend: np.ndarray  # (longest list,) float64: their second derivatives
 
 
 @kernel
 def lambda_derivatives(lists, rules, scratch, first, last, g, h):
-    """Write the derivatives of the rows of lists ``first`` up to ``last``."""
+    """Write the derivatives of the rows of lists ``first`` up to ``last``.
+
+    g, h (n_rows,) float32, written.
+    """
     for q in range(first, last):
         lo = lists.start[q]
         n = lists.start[q + 1] - lo
@@ -117,7 +120,10 @@ def _prepare(lists, rules, scratch, lo, n):
 
 @subkernel
 def _sort(key, lo, n, order, spare):
-    """Write the rows of a list by falling key, equal ones in order: a merge sort."""
+    """Write the rows of a list by falling key, equal ones in order: a merge sort.
+
+    key (n_rows,) float64; order (longest list,) int64, written; spare (longest list,) int64, scratch.
+    """
     for i in range(n):
         order[i] = i
     width = 1

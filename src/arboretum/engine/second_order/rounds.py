@@ -28,10 +28,10 @@ __all__ = ["Log", "RoundTarget", "Turn", "grow_rounds"]
 class Log(NamedTuple):
     """Grown trees, one after another."""
 
-    nodes: np.ndarray  # NODE, or EXACT_TREE
-    members: np.ndarray  # (nodes, words) uint32
+    nodes: np.ndarray  # (room,) NODE, or EXACT_TREE
+    members: np.ndarray  # (room, n_words) uint32
     start: int  # where the next tree's nodes are written
-    ends: np.ndarray  # int64, where the nodes of every tree end; written
+    ends: np.ndarray  # (n_trees,) int64, where the nodes of every tree end; written
     most_nodes: int  # that a round may have
 
 
@@ -39,11 +39,11 @@ class RoundTarget(NamedTuple):
     """What trees are grown for."""
 
     loss: LossKernel
-    y: np.ndarray  # float64, by row
-    weight: np.ndarray  # float64, by row; empty: 1
-    score: np.ndarray  # (rows, outputs) float64, what the trees so far add up to
-    g: np.ndarray  # (outputs, rows) float32, written anew in every round unless the loss is GIVEN
-    h: np.ndarray
+    y: np.ndarray  # (n_rows,) float64, by row
+    weight: np.ndarray  # (n_rows,) float64, by row; empty: 1
+    score: np.ndarray  # (n_rows, n_outputs) float64, what the trees so far add up to
+    g: np.ndarray  # (n_outputs, n_rows) float32, written anew in every round unless the loss is GIVEN
+    h: np.ndarray  # (n_outputs, n_rows) float32
 
 
 class Turn(NamedTuple):
@@ -60,7 +60,10 @@ class Turn(NamedTuple):
 
 @subkernel
 def _write_down(tree, step, log, at, values):
-    """Copy the nodes of a tree to the log, their answers multiplied; the answers are written, too."""
+    """Copy the nodes of a tree to the log, their answers multiplied; the answers are written, too.
+
+    values (most nodes,) float64, written.
+    """
     for k in range(tree.counters[0].nodes):
         log.nodes[at + k] = tree.nodes[k]
         for w in range(log.members.shape[1]):

@@ -42,14 +42,14 @@ _TIE = 1e-12  # gains closer to nothing than this share of the scores they are m
 class Features(NamedTuple):
     """Where the bins of every feature stand."""
 
-    storage: np.ndarray  # int32, the stored column
-    offset: np.ndarray  # int32, its first code there; 0 for a column of its node_score
-    n_bins: np.ndarray  # int32
+    storage: np.ndarray  # (n_features,) int32, the stored column
+    offset: np.ndarray  # (n_features,) int32, its first code there; 0 for a column of its own
+    n_bins: np.ndarray  # (n_features,) int32
     default_bin: (
         np.ndarray
-    )  # int32, of a bundled column: what is not stored, n_bins: missing; else -1
-    is_category: np.ndarray  # bool
-    monotone: np.ndarray  # int8, or empty
+    )  # (n_features,) int32, of a bundled column: what is not stored, n_bins: missing; else -1
+    is_category: np.ndarray  # (n_features,) bool
+    monotone: np.ndarray  # (n_features,) int8, or empty
 
 
 class SplitRules(NamedTuple):
@@ -80,18 +80,18 @@ class SplitRules(NamedTuple):
 class SplitScratch(NamedTuple):
     """What a scan writes on; one per thread."""
 
-    g: np.ndarray  # int64, a number per bin and one for the missing
-    h: np.ndarray
-    left_g: np.ndarray  # int64, sums up to a bin
-    left_h: np.ndarray
-    left_rows: np.ndarray  # float64, rows up to a bin
-    gain: np.ndarray  # float64
-    bits: np.ndarray  # the same memory as int64: positive numbers have the same order
-    order: np.ndarray  # int64
-    ratio: np.ndarray  # float64
+    g: np.ndarray  # (most bins + 1,) int64, a number per bin and one for the missing
+    h: np.ndarray  # (most bins + 1,) int64
+    left_g: np.ndarray  # (most bins + 1,) int64, sums up to a bin
+    left_h: np.ndarray  # (most bins + 1,) int64
+    left_rows: np.ndarray  # (most bins + 1,) float64, rows up to a bin
+    gain: np.ndarray  # (most bins + 1,) float64
+    bits: np.ndarray  # (most bins + 1,) int64: the memory of ``gain``: positive numbers have the same order
+    order: np.ndarray  # (most bins + 1,) int64
+    ratio: np.ndarray  # (most bins + 1,) float64
     best: np.ndarray  # (1,) SPLIT
-    members: np.ndarray  # uint32, (words,): the bins of a category split that go left
-    small: np.ndarray  # int64, the small tables of a tile
+    members: np.ndarray  # (n_words,) uint32: the bins of a category split that go left
+    small: np.ndarray  # (n_small,) int64, the small tables of a tile
 
 
 class ScannedNode(NamedTuple):

@@ -20,7 +20,10 @@ __all__ = ["best_number", "best_of"]
 
 @inline
 def _load(hist, starts, f, features, node, scratch):
-    """Copy a feature's bins; return how many there are. The missing rows come after them."""
+    """Copy a feature's bins; return how many there are. The missing rows come after them.
+
+    hist (n_sums,) int64; starts (n_columns + 1,) int64.
+    """
     n, s, first = np.int64(features.n_bins[f]), features.storage[f], features.offset[f]
     g, h = scratch.g, scratch.h
     packed, start, bins = len(hist) == starts[len(starts) - 1], starts[s], starts[s + 1] - starts[s]
@@ -55,14 +58,20 @@ def _load(hist, starts, f, features, node, scratch):
 
 @inline
 def _pack(hist, start, bins, both):
-    """Put Σg and Σh of a column's bins, missing values last, into one number each."""
+    """Put Σg and Σh of a column's bins, missing values last, into one number each.
+
+    hist (n_sums,) int64; both (bins,) int64, written.
+    """
     for b in range(bins):
         both[b] = (hist[2 * start + b] << 32) + hist[2 * start + bins + b]
 
 
 @subkernel
 def _name_bin(place, bins, scratch):
-    """Let the best split, found in a list of bins in use, name its bin."""
+    """Let the best split, found in a list of bins in use, name its bin.
+
+    place (bins,) int64.
+    """
     best = scratch.best[0]
     best.bin = np.int64(place[numbers_start(bins) :].view(np.uint16)[best.bin])
 
@@ -76,7 +85,11 @@ def _plain_score(node, rules):
 
 @subkernel
 def best_number(hist, starts, listed, columns, first, last, features, node, rules, scratch):
-    """`best_of` where all are numbers in columns of their own, whose sums are packed and scored plainly."""
+    """`best_of` where all are numbers in columns of their own, whose sums are packed and scored plainly.
+
+    hist (n_sums,) int64; starts (n_columns + 1,) int64; listed (n_columns,) int64; columns
+    (n_features,) int64.
+    """
     scratch.best[0].gain, scratch.best[0].feature = -np.inf, -1
     itself = _plain_score(node, rules)
     for k in range(first, last):
@@ -99,7 +112,11 @@ def best_number(hist, starts, listed, columns, first, last, features, node, rule
 
 @subkernel
 def best_of(hist, starts, listed, columns, first, last, features, node, rules, scratch):
-    """Find the best split among ``columns[first:last]``; the first of equals stays."""
+    """Find the best split among ``columns[first:last]``; the first of equals stays.
+
+    hist (n_sums,) int64; starts (n_columns + 1,) int64; listed (n_columns,) int64; columns
+    (n_features,) int64.
+    """
     scratch.best[0].gain, scratch.best[0].feature = -np.inf, -1
     itself = now = _plain_score(node, rules)
     if not node.is_plain:

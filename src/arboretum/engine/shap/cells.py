@@ -42,19 +42,19 @@ _THRESHOLD, _SUBSET, _MULTIWAY = 1, 2, 3
 class Codes(NamedTuple):
     """How values become codes."""
 
-    rank: np.ndarray  # int32, of every node: codes up to this one lie at or below its threshold
-    n_codes: np.ndarray  # int32, codes of every column, the last one for missing values
-    by_category: np.ndarray  # uint8, of every column: a code is a category
+    rank: np.ndarray  # (n_nodes,) int32, of every node: codes up to this one lie at or below its threshold
+    n_codes: np.ndarray  # (n_columns,) int32, codes of every column, the last one for missing values
+    by_category: np.ndarray  # (n_columns,) uint8, of every column: a code is a category
 
 
 class Branches(NamedTuple):
     """Of every node of all trees, what is below it."""
 
-    parent: np.ndarray  # int32; a root is its own
-    place: np.ndarray  # int32, in the order of the nodes (edges.py)
-    size: np.ndarray  # int32, nodes, with itself
-    leaves: np.ndarray  # int32
-    before: np.ndarray  # int32, leaves that stand before it in the order
+    parent: np.ndarray  # (n_nodes,) int32; a root is its own
+    place: np.ndarray  # (n_nodes,) int32, in the order of the nodes (edges.py)
+    size: np.ndarray  # (n_nodes,) int32, nodes, with itself
+    leaves: np.ndarray  # (n_nodes,) int32
+    before: np.ndarray  # (n_nodes,) int32, leaves that stand before it in the order
 
 
 class CellPart(NamedTuple):
@@ -79,7 +79,11 @@ class CellPart(NamedTuple):
 
 @kernel
 def describe_branches(edges, paths, n_children, starts, branches):
-    """Fill the branches of all trees."""
+    """Fill the branches of all trees.
+
+    n_children (n_nodes,) int32; starts (n_trees + 1,) int64; branches (parent, place, ...) a
+    `Branches`, written.
+    """
     before = np.int32(0)
     for tree in range(len(starts) - 1):
         branches.parent[starts[tree]] = starts[tree]
@@ -159,6 +163,8 @@ def describe_part(paths, edges, branches, codes, root, part):
     """Describe the part of a tree below a node; `part.found` is how many leaves and columns asked for it has.
 
     Three kernels need it, so it is compiled once, apart, and called by address.
+
+    branches (parent, place, ...) a `Branches`.
     """
     n_asks, node, n_leaves = 0, root, 0
     while edges.depth[node] > 0:
@@ -260,7 +266,10 @@ def is_asked(part, n_leaves, g, leaves):
 
 @subkernel
 def group_part(edges, paths, branches, root, n_columns, most, part):
-    """Part the leaves into groups of at most so many states, or of one leaf; return how many groups."""
+    """Part the leaves into groups of at most so many states, or of one leaf; return how many groups.
+
+    branches (parent, place, ...) a `Branches`.
+    """
     n_groups, n_waiting = 0, 1
     part.waiting[0] = root
     while n_waiting > 0:
@@ -310,6 +319,9 @@ def group_trees(describe, paths, edges, branches, codes, spans, most, part, grou
     there is room for a group of every leaf.
     ``spans`` are where trees begin and end, ``describe`` is the address of `describe_part`. Returns how many
     groups there are.
+
+    branches (parent, place, ...) a `Branches`; spans (n_trees, 2) int64; groups (roots, members)
+    (n_leaves,) int32 and uint64, written; sizes (n_leaves, 4) int64, written.
     """
     roots, members = groups
     n_groups = 0

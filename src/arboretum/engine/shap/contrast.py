@@ -39,7 +39,11 @@ class Contrast(NamedTuple):
 
 @subkernel
 def _give(chosen, side, n_chosen, value, first, p, n, part, pair_of, row):
-    """Give the value of a leaf to the columns that were decided on the way to it."""
+    """Give the value of a leaf to the columns that were decided on the way to it.
+
+    chosen (most depth,) int32; side (n_columns,) int8; part (most, most) float64; pair_of
+    (n_columns, n_columns) int32, or None; row (n_outputs * n_places,) float64, added to.
+    """
     for i in range(n_chosen):
         f = chosen[i]
         row[first + f] += value * (part[p - 1, n] if side[f] == 1 else -part[n - 1, p])
@@ -73,6 +77,10 @@ def contrast_trees(paths, trees, value, part, rows, work, pair_of, out):
     pair_of : (columns, columns) int32, or None
         The place of every pair; None if pairs are not asked for.
     out : (rows, outputs · places) float64
+
+    trees (starts, outputs, places) (n_trees,) int64, the same, and a number; rows (X, others, counts)
+    (n_rows, n_columns), (n_others, n_columns) and (n_others,) float64; out
+    (n_rows, n_outputs * n_places) float64, added to.
     """
     starts, outputs, places = trees
     X, others, counts = rows

@@ -31,24 +31,24 @@ __all__ = ["Edges", "Way", "describe_edges"]
 class Edges(NamedTuple):
     """Of every node of all trees, one tree behind the other, the edge that leads to it."""
 
-    order: np.ndarray  # int32, nodes of every tree, parents first, a branch at a time
-    depth: np.ndarray  # int32
-    column: np.ndarray  # int32, asked for; 0 at a root
-    branch: np.ndarray  # int32, which child of its parent
-    above: np.ndarray  # float64
-    share: np.ndarray  # float64
-    same: np.ndarray  # int32
-    reach: np.ndarray  # float64, share of all training weight that comes here
+    order: np.ndarray  # (n_nodes,) int32, nodes of every tree, parents first, a branch at a time
+    depth: np.ndarray  # (n_nodes,) int32
+    column: np.ndarray  # (n_nodes,) int32, asked for; 0 at a root
+    branch: np.ndarray  # (n_nodes,) int32, which child of its parent
+    above: np.ndarray  # (n_nodes,) float64
+    share: np.ndarray  # (n_nodes,) float64
+    same: np.ndarray  # (n_nodes,) int32
+    reach: np.ndarray  # (n_nodes,) float64, share of all training weight that comes here
 
 
 class Way(NamedTuple):
     """What describing is worked with: places for all nodes, and one more."""
 
-    waiting: np.ndarray  # int32, nodes to come
-    column: np.ndarray  # int32, of the edges on the way, by depth
-    share: np.ndarray  # float64, theirs
-    distinct: np.ndarray  # int64, columns up to each
-    patterns: np.ndarray  # float64, 2 to that number
+    waiting: np.ndarray  # (n_nodes + 1,) int32, nodes to come
+    column: np.ndarray  # (n_nodes + 1,) int32, of the edges on the way, by depth
+    share: np.ndarray  # (n_nodes + 1,) float64, theirs
+    distinct: np.ndarray  # (n_nodes + 1,) int64, columns up to each
+    patterns: np.ndarray  # (n_nodes + 1,) float64, 2 to that number
 
 
 @kernel
@@ -59,6 +59,9 @@ def describe_edges(paths, n_children, weight, starts, edges, trees, way):
     end. ``trees`` are the most columns that a path asks for, the length of the longest path, and Σ over the
     leaves of 2 to the number of columns, the patterns of a row that they know. ``way`` is scratch. Weights
     below 0 count as 0; branches without any weight share equally.
+
+    n_children (n_nodes,) int32; weight (n_nodes,) float64; starts (n_trees + 1,) int64; trees
+    (longest, deepest, patterns) (n_trees,) int64, int64 and float64, written.
     """
     longest, deepest, patterns = trees
     waiting, column, share = way.waiting, way.column, way.share

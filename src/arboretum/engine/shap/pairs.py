@@ -16,6 +16,9 @@ def write_squares(found, place, shared, squares):
     ``place`` says where every pair stands, and on its diagonal where columns do. A column keeps what its
     pairs leave of its value, so that rows of the tables sum to the values. ``shared``, (columns), is scratch:
     tables are symmetric, so the sums of all rows are added up side by side.
+
+    found (n_rows, n_places) float64; place (n_columns, n_columns) int32; shared (n_columns,) float64;
+    squares (n_rows, n_columns, n_columns) float64, written.
     """
     n = len(place)
     for row in range(len(found)):

@@ -27,31 +27,34 @@ _ONE, _NONE, _EIGHT = np.uint64(1), np.uint64(0), np.uint64(8)
 class Coder(NamedTuple):
     """How values become codes, and what a block of rows is worked on."""
 
-    columns: np.ndarray  # int64, those that are asked for
-    n_categories: np.ndarray  # int64, of each; -1: a number
-    cuts: np.ndarray  # float64, the thresholds of all columns, each in order
-    cuts_at: np.ndarray  # int64, where those of a column begin
-    x: np.ndarray  # (rows, a multiple of eight) float64
-    rank: np.ndarray  # (rows) uint64
+    columns: np.ndarray  # (n_asked,) int64, those that are asked for
+    n_categories: np.ndarray  # (n_asked,) int64, of each; -1: a number
+    cuts: np.ndarray  # (n_cuts,) float64, the thresholds of all columns, each in order
+    cuts_at: np.ndarray  # (n_asked + 1,) int64, where those of a column begin
+    x: np.ndarray  # (n_block,) float64
+    rank: np.ndarray  # (n_block,) uint64
     codes: (
         np.ndarray
-    )  # (columns of the table, rows) uint16; a code that exists also where no row is
-    states: np.ndarray  # (groups of a batch, rows) uint16
+    )  # (n_columns, n_block) uint16; a code that exists also where no row is
+    states: np.ndarray  # (n_groups, n_block) uint16
 
 
 class Batches(NamedTuple):
     """Groups a batch at a time: what columns of their tables are added to, by place."""
 
-    group_at: np.ndarray  # int64, where the groups of a batch begin
-    look_at: np.ndarray  # int64, where its columns of tables begin
-    place: np.ndarray  # int32, of every column of a table, in order within a batch
-    group: np.ndarray  # int32, the number of its group within the batch
-    table_at: np.ndarray  # int64, where it begins among all tables
+    group_at: np.ndarray  # (n_batches + 1,) int64, where the groups of a batch begin
+    look_at: np.ndarray  # (n_batches + 1,) int64, where its columns of tables begin
+    place: np.ndarray  # (n_looks,) int32, of every column of a table, in order within a batch
+    group: np.ndarray  # (n_looks,) int32, the number of its group within the batch
+    table_at: np.ndarray  # (n_looks,) int64, where it begins among all tables
 
 
 @subkernel
 def encode(coder, X, lo, n):
-    """Write the codes of rows lo : lo + n: how many thresholds lie below a value, or its category."""
+    """Write the codes of rows lo : lo + n: how many thresholds lie below a value, or its category.
+
+    X (n_rows, n_columns) float64.
+    """
     x, rank = coder.x, coder.rank
     padded = np.uint64((n + 7) // 8 * 8)
     for k in range(len(coder.columns)):
@@ -81,7 +84,11 @@ def encode(coder, X, lo, n):
 
 @subkernel
 def _count_steps(codes, column, least, by, state, n):
-    """Add what four steps count to the states of the rows beyond them: read and written once for all."""
+    """Add what four steps count to the states of the rows beyond them: read and written once for all.
+
+    codes (n_columns, n_block) uint16; column (at least 4,) int32; least, by (at least 4,) uint16;
+    state (n_block,) uint16, added to.
+    """
     none = np.uint16(0)
     one, two, three, four = codes[column[0]], codes[column[1]], codes[column[2]], codes[column[3]]
     a, b, c, d = least[0], least[1], least[2], least[3]
@@ -94,7 +101,10 @@ def _count_steps(codes, column, least, by, state, n):
 
 @subkernel
 def _find_states(tables, group, codes, state, n):
-    """Write the state of every row of the block in a group, whose steps come by fours."""
+    """Write the state of every row of the block in a group, whose steps come by fours.
+
+    codes (n_columns, n_block) uint16; state (n_block,) uint16, written.
+    """
     for r in range(n):
         state[r] = np.uint16(0)
     end = tables.step_at[group + 1]
@@ -107,7 +117,10 @@ def _find_states(tables, group, codes, state, n):
 
 @subkernel
 def _add_one(total, table, begin, states, group, n):
-    """Add a column of a table."""
+    """Add a column of a table.
+
+    total (n_block,) float64, added to; table (n_numbers,) float64; states (n_groups, n_block) uint16.
+    """
     row = np.uint64(group) * np.uint64(states.shape[1])
     flat = states.reshape(states.size)
     for r in range(_NONE, n, _EIGHT):
@@ -116,7 +129,11 @@ def _add_one(total, table, begin, states, group, n):
 
 @subkernel
 def _add_four(total, table, table_at, states, group, n):
-    """Add columns of four groups' tables, in their order: sums are read and written once for all."""
+    """Add columns of four groups' tables, in their order: sums are read and written once for all.
+
+    total (n_block,) float64, added to; table (n_numbers,) float64; table_at (at least 4,) int64; group
+    (at least 4,) int32; states (n_groups, n_block) uint16.
+    """
     size, flat = np.uint64(states.shape[1]), states.reshape(states.size)
     firsts = (
         np.uint64(table_at[0]), np.uint64(table_at[1]), np.uint64(table_at[2]), np.uint64(table_at[3])
@@ -140,7 +157,10 @@ def _hurry(tables, batches, first, k, last):
 
 @subkernel
 def _add_batch(tables, batches, batch, states, sums, n):
-    """Add what all places get of a batch of groups whose states are known."""
+    """Add what all places get of a batch of groups whose states are known.
+
+    states (n_groups, n_block) uint16; sums (n_places, n_block) float64, added to.
+    """
     first, k = batches.group_at[batch], batches.look_at[batch]
     place, group, table_at = batches.place, batches.group, batches.table_at
     while k < batches.look_at[batch + 1]:
@@ -162,6 +182,9 @@ def add_tables(tables, batches, coder, X, sums, out):
     """Add SHAP values of rows by all groups to ``out``, (rows, places).
 
     ``sums``, (places, rows of a block), is scratch.
+
+    X (n_rows, n_columns) float64; sums (n_places, n_block) float64; out (n_rows, n_places) float64,
+    added to.
     """
     size = sums.shape[1]
     for lo in range(0, len(X), size):
@@ -183,7 +206,10 @@ def add_tables(tables, batches, coder, X, sums, out):
 
 @kernel
 def count_rows(tables, coder, X, counts):
-    """Add to ``counts`` how many rows are in every state of every group, one group behind the other."""
+    """Add to ``counts`` how many rows are in every state of every group, one group behind the other.
+
+    X (n_rows, n_columns) float64; counts (n_states_of_all,) int64, added to.
+    """
     size, state = coder.states.shape[1], coder.states[0]
     for lo in range(0, len(X), size):
         n = min(size, len(X) - lo)

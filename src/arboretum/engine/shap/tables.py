@@ -39,24 +39,24 @@ _ONE = np.uint64(1)
 class Groups(NamedTuple):
     """The groups of all trees that have tables."""
 
-    root: np.ndarray  # int32, of the part that a group belongs to
-    leaves: np.ndarray  # uint64, which of its leaves
-    output: np.ndarray  # int64, that the tree of the group adds its first number to
+    root: np.ndarray  # (n_groups,) int32, of the part that a group belongs to
+    leaves: np.ndarray  # (n_groups,) uint64, which of its leaves
+    output: np.ndarray  # (n_groups,) int64, that the tree of the group adds its first number to
 
 
 class Tables(NamedTuple):
     """The tables of all groups, one behind the other."""
 
-    step_at: np.ndarray  # int64, where the steps of a group begin, each a multiple of four
-    step_column: np.ndarray  # int32, whose code is looked at
-    step_code: np.ndarray  # uint16, that it must exceed
-    step_by: np.ndarray  # uint16, what is then added to the state
-    column_at: np.ndarray  # int64, where the columns of a group's table begin
-    place: np.ndarray  # int32, where a column of a table is added to
-    table_at: np.ndarray  # int64, where the table of a group begins
-    states: np.ndarray  # int64
-    state_at: np.ndarray  # int64, where the states of a group begin
-    table: np.ndarray  # float64
+    step_at: np.ndarray  # (n_groups + 1,) int64, where the steps of a group begin, each a multiple of four
+    step_column: np.ndarray  # (n_steps,) int32, whose code is looked at
+    step_code: np.ndarray  # (n_steps,) uint16, that it must exceed
+    step_by: np.ndarray  # (n_steps,) uint16, what is then added to the state
+    column_at: np.ndarray  # (n_groups + 1,) int64, where the columns of a group's table begin
+    place: np.ndarray  # (n_table_columns,) int32, where a column of a table is added to
+    table_at: np.ndarray  # (n_groups + 1,) int64, where the table of a group begins
+    states: np.ndarray  # (n_groups,) int64
+    state_at: np.ndarray  # (n_groups + 1,) int64, where the states of a group begin
+    table: np.ndarray  # (n_numbers,) float64
 
 
 class Leaf(NamedTuple):
@@ -77,6 +77,8 @@ def lay_steps(describe, paths, edges, branches, codes, groups, span, places, pai
 
     ``describe`` is the address of `describe_part` (cells.py), ``places`` (columns and pairs of an output,
     numbers of a leaf), ``pair_of`` the place of every pair or None.
+
+    span (first, end) of groups; pair_of (n_columns, n_columns) int32, or None.
     """
     per_output, width = places
     described, n_leaves, n_columns = np.int32(-1), np.int64(0), np.int64(0)
@@ -118,7 +120,11 @@ def lay_steps(describe, paths, edges, branches, codes, groups, span, places, pai
 
 @subkernel
 def _sum_products(d, share, nodes, weights, counts, product, sums, pairs):
-    """Write Σ_q P, divided by t and by 1-t, for every pattern; for pairs also by their products."""
+    """Write Σ_q P, divided by t and by 1-t, for every pattern; for pairs also by their products.
+
+    share (d,) float64; nodes, weights (K,) float64; counts (2**d,) float64, or None; product (2**d,)
+    float64, scratch; sums (8 or 2, 2**d) float64, written.
+    """
     size = 1 << d
     for a in range(len(sums)):
         for s in range(size):
@@ -169,7 +175,10 @@ def _sum_products(d, share, nodes, weights, counts, product, sums, pairs):
 
 @subkernel
 def _gets(d, i, sums, got):
-    """Write what column i gets in every pattern: 1/(t(1-t)) is 1/t + 1/(1-t)."""
+    """Write what column i gets in every pattern: 1/(t(1-t)) is 1/t + 1/(1-t).
+
+    sums (8 or 2, 2**d) float64; got (2**d,) float64, written.
+    """
     bit = 1 << i
     for s in range(1 << d):
         without = s ^ bit
@@ -181,7 +190,10 @@ def _gets(d, i, sums, got):
 
 @subkernel
 def _get_together(d, i, j, sums, got):
-    """Write what columns i and j get together in every pattern, half of it."""
+    """Write what columns i and j get together in every pattern, half of it.
+
+    sums (8, 2**d) float64; got (2**d,) float64, written.
+    """
     one, two = 1 << i, 1 << j
     for s in range(1 << d):
         if s & one and s & two:
@@ -196,7 +208,11 @@ def _get_together(d, i, j, sums, got):
 
 @subkernel
 def _scatter(got, pattern, states, value, width, node, table, at):
-    """Add what a leaf gives to a column of the table, for each of its numbers."""
+    """Add what a leaf gives to a column of the table, for each of its numbers.
+
+    got (2**d,) float64; pattern (n_states,) int32; value (n_nodes, n_numbers) float64; table
+    (n_table_numbers,) float64, added to.
+    """
     for k in range(width):
         said, begin = value[node, k], at + k * states
         for s in range(states):
@@ -241,6 +257,9 @@ def fill_tables(
     ``describe`` is the address of `describe_part` (cells.py), ``rules`` are Gauss-Legendre nodes and weights
     for every number of nodes. ``counts`` is the share of a background's rows in every state, one group behind
     the other; None: path-dependent. ``pairs`` is None if they are not asked for.
+
+    span (first, end) of groups; rules (nodes, weights) (most K + 1, most K) float64 each; value
+    (n_nodes, n_numbers) float64; counts (n_states_of_all,) float64, or None.
     """
     width = value.shape[1]
     described, n_leaves, n_columns = np.int32(-1), np.int64(0), np.int64(0)

@@ -62,7 +62,10 @@ class Walk(NamedTuple):
 
 @subkernel
 def _choose(paths, node, X, rows, first, n, goes):
-    """Write the branch that every row of a block takes at a node."""
+    """Write the branch that every row of a block takes at a node.
+
+    X (n_rows, n_columns) float64; rows (n_columns, ROWS) float64; goes (ROWS,) int64, written.
+    """
     if paths.kind[node] == 1 and len(paths.surrogate_start) == 0:
         threshold, missing = paths.threshold[node], np.int64(paths.missing_child[node])
         values = rows[paths.feature[node]]
@@ -78,7 +81,10 @@ def _choose(paths, node, X, rows, first, n, goes):
 
 @subkernel
 def _weigh(z0, z1, nodes, factor, slope):
-    """Write factors and slopes of an edge at every node t, for the three cases of a row."""
+    """Write factors and slopes of an edge at every node t, for the three cases of a row.
+
+    nodes (K,) float64; factor (3, K) float64, written; slope (2, K) float64, written.
+    """
     again = z1 / z0 if z0 > 0.0 else 0.0
     for q in range(len(nodes)):
         t = nodes[q]
@@ -93,7 +99,10 @@ def _weigh(z0, z1, nodes, factor, slope):
 
 @subkernel
 def _take(goes, branch, alive, n, takes):
-    """Write which rows take an edge and those above it of the same column."""
+    """Write which rows take an edge and those above it of the same column.
+
+    goes, alive (ROWS,) int64; takes (ROWS,) int64, written.
+    """
     for r in range(n):
         takes[r] = alive[r] & np.int64(goes[r] == branch)
 
@@ -103,6 +112,9 @@ def _weigh_leaf(edges, node, value, nodes, factor, slope, flip, ends):
     """Add what a leaf gives to ``ends``: (case, q) of what is below its parent, then of its column.
 
     ``flip`` is for a leaf whose rows are those that do not take the branch of its sibling.
+
+    nodes (K,) float64; factor (3, K) float64, scratch; slope (2, K) float64, scratch; ends (5, K)
+    float64, added to.
     """
     _weigh(edges.above[node], edges.share[node], nodes, factor, slope)
     one, two = (1, 0) if flip else (0, 1)
@@ -117,7 +129,11 @@ def _weigh_leaf(edges, node, value, nodes, factor, slope, flip, ends):
 
 @subkernel
 def _descend(product, factor, K, takes, alive, n, out):
-    """Multiply the products of a block by the factors of an edge."""
+    """Multiply the products of a block by the factors of an edge.
+
+    product (K, ROWS) float64; factor (3, K) float64; takes, alive (ROWS,) int64; out (K, ROWS)
+    float64, written.
+    """
     for q in range(K):
         a, b, c = factor[0, q], factor[1, q], factor[2, q]
         source, target = product[q], out[q]
@@ -127,7 +143,11 @@ def _descend(product, factor, K, takes, alive, n, out):
 
 @subkernel
 def _end_in_leaves(product, ends, K, takes, alive, n, empty, above, total):
-    """End in a leaf, or in two under one node: what is below the parent, and what the column gets."""
+    """End in a leaf, or in two under one node: what is below the parent, and what the column gets.
+
+    product (K, ROWS) float64; ends (5, K) float64; takes, alive (ROWS,) int64; above (K, ROWS)
+    float64, updated; total (ROWS,) float64, added to.
+    """
     for q in range(K):
         a, b, c, u, v = ends[0, q], ends[1, q], ends[2, q], ends[3, q], ends[4, q]
         source, target = product[q], above[q]
@@ -143,6 +163,10 @@ def _end_in_twins(product, edge, ends, K, rows, n, empty, above, total, under):
     """Go down an edge and end in the two leaves below it, all at once.
 
     ``edge`` are its factors and slopes, ``rows`` who takes the edge, and who takes the first leaf.
+
+    product (K, ROWS) float64; edge (factor, slope) (3, K) and (2, K) float64; ends (5, K) float64;
+    rows (takes, alive, ends_first, ends_alive) (ROWS,) int64 each; above (K, ROWS) float64, updated;
+    total, under (ROWS,) float64, added to.
     """
     factor, slope = edge
     takes, alive, ends_first, ends_alive = rows
@@ -160,7 +184,11 @@ def _end_in_twins(product, edge, ends, K, rows, n, empty, above, total, under):
 
 @subkernel
 def _ascend(below, slope, K, takes, alive, n, empty, above, total):
-    """Leave an edge: what its column gets, Σ_q E · slope, and what is below its parent."""
+    """Leave an edge: what its column gets, Σ_q E · slope, and what is below its parent.
+
+    below (K, ROWS) float64; slope (2, K) float64; takes, alive (ROWS,) int64; above (K, ROWS) float64,
+    updated; total (ROWS,) float64, added to.
+    """
     for q in range(K):
         a, b = slope[0, q], slope[1, q]
         source, target = below[q], above[q]
@@ -172,7 +200,10 @@ def _ascend(below, slope, K, takes, alive, n, empty, above, total):
 
 @subkernel
 def _share_pairs(edges, work, depth, K, n, pair_of, sums, first):
-    """Give half of what an edge and those above it bring together, Σ_q E · slope · slope, to each."""
+    """Give half of what an edge and those above it bring together, Σ_q E · slope · slope, to each.
+
+    pair_of (n_columns, n_columns) int32; sums (n_outputs * n_places, ROWS) float64, added to.
+    """
     node = work.path[depth]
     column, alive = edges.column[node], work.takes[edges.same[node]]
     below, slope, takes = work.below[depth], work.slope[depth], work.takes[depth]
@@ -195,7 +226,11 @@ def _share_pairs(edges, work, depth, K, n, pair_of, sums, first):
 
 @subkernel
 def _leave(edges, work, depth, K, n, pair_of, sums, first):
-    """End an edge: its column gets its part, its parent what is below."""
+    """End an edge: its column gets its part, its parent what is below.
+
+    pair_of (n_columns, n_columns) int32, or None; sums (n_outputs * n_places, ROWS) float64, added
+    to.
+    """
     node = work.path[depth]
     takes, alive = work.takes[depth], work.takes[edges.same[node]]
     if pair_of is not None:
@@ -217,7 +252,10 @@ def _has_two_leaves(paths, node):
 
 @subkernel
 def _weigh_leaves(edges, node, many, value, output, nodes, work):
-    """Write what a leaf gives, or two that stand together."""
+    """Write what a leaf gives, or two that stand together.
+
+    value (n_nodes, n_numbers) float64; nodes (K,) float64.
+    """
     for k in range(5):
         for q in range(len(nodes)):
             work.ends[k, q] = 0.0
@@ -230,7 +268,12 @@ def _weigh_leaves(edges, node, many, value, output, nodes, work):
 
 @subkernel
 def _walk_tree(paths, edges, span, value, output, rule, X, block, work, pair_of, sums, first):
-    """Add the values of one output of one tree to ``sums``, from place ``first`` on."""
+    """Add the values of one output of one tree to ``sums``, from place ``first`` on.
+
+    span (first, end) of nodes in their order; value (n_nodes, n_numbers) float64; rule
+    (nodes, weights) (K,) float64 each; X (n_rows, n_columns) float64; pair_of (n_columns, n_columns)
+    int32, or None; sums (n_outputs * n_places, ROWS) float64, added to.
+    """
     lo, n = block
     nodes, weights = rule
     K = len(nodes)
@@ -323,6 +366,10 @@ def walk_trees(paths, edges, trees, value, rules, X, work, pair_of, sums, out):
         The place of every pair behind the columns; None if pairs are not asked for.
     sums : (outputs · places, ROWS) float64
         Scratch, where a place is a column or a pair.
+
+    trees (spans, outputs, needed) (n_trees, 2), (n_trees,) and (n_trees,) int64; rules
+    (nodes, weights) (most K + 1, most K) float64 each; out (n_rows, n_outputs, n_places) float64,
+    added to.
     """
     spans, outputs, needed = trees
     places = out.shape[2]

@@ -36,6 +36,10 @@ def prepare_absolute(rows, y, weights, target_list, output, start, end, place, v
     """Write the sorted targets of every node and each row's place among them, for one output.
 
     ``target_list`` is the presorted list of the targets themselves, partitioned like a column.
+
+    rows, target_list (n_rows,) uint32; y (n_rows, n_outputs) float64; weights (n_rows,) float64, or
+    empty; start, end (n_nodes,) int64; place (n_rows, n_outputs) int64, written; values
+    (n_rows, n_outputs) float64, written; weight (n_rows,) float64, written, or empty.
     """
     for k in range(len(start)):
         lo, hi = start[k], end[k]
@@ -53,6 +57,10 @@ def prepare_absolute(rows, y, weights, target_list, output, start, end, place, v
 
 @subkernel
 def _add(tree, i, n, amount):
+    """Add an amount at place i of a Fenwick tree.
+
+    tree (n + 1,) float64, added to.
+    """
     i += 1
     while i <= n:
         tree[i] += amount
@@ -64,6 +72,8 @@ def _descend(whole, part, sign, n, top, weight, upper):
     """Return the place of the lower (or upper) median of a set, and the weight before it.
 
     The set is the part (sign 1), or the whole minus the part (sign -1).
+
+    whole, part (n + 1,) float64.
     """
     at, below = 0, 0.0
     step = top
@@ -81,6 +91,10 @@ def _descend(whole, part, sign, n, top, weight, upper):
 
 @subkernel
 def _sum_before(whole, part, sign, at):
+    """Return the sum of a set before a place; see `_descend`.
+
+    whole, part (n + 1,) float64.
+    """
     total = 0.0
     while at > 0:
         total += part[at] if sign > 0 else whole[at] - part[at]
@@ -90,7 +104,11 @@ def _sum_before(whole, part, sign, at):
 
 @subkernel
 def _error(trees, sign, n, top, weight, total, values, lo, output):
-    """Return the absolute error of a set; see `_descend`."""
+    """Return the absolute error of a set; see `_descend`.
+
+    trees (whole_w, whole_s, part_w, part_s) (n + 1,) float64 each; values (n_rows, n_outputs)
+    float64.
+    """
     whole_w, whole_s, part_w, part_s = trees
     at, below_w = _descend(whole_w, part_w, sign, n, top, weight, False)
     below_s = _sum_before(whole_s, part_s, sign, at)
@@ -100,7 +118,11 @@ def _error(trees, sign, n, top, weight, total, values, lo, output):
 
 @subkernel
 def _median(trees, sign, n, top, weight, values, lo, output):
-    """Return the mean of the lower and the upper median of a set."""
+    """Return the mean of the lower and the upper median of a set.
+
+    trees (whole_w, whole_s, part_w, part_s) (n + 1,) float64 each; values (n_rows, n_outputs)
+    float64.
+    """
     low, _ = _descend(trees[0], trees[2], sign, n, top, weight, False)
     high, _ = _descend(trees[0], trees[2], sign, n, top, weight, True)
     return values[lo + low, output] / 2.0 + values[lo + high, output] / 2.0
@@ -111,6 +133,10 @@ def _errors_along(entries, lo, last, n, targets, output, trees, state, order, er
     """Add both sides' absolute error at every cut 1..last of one output to ``errors``.
 
     ``order``: (monotone sign, lower, upper, are there constraints?); a cut that breaks it costs inf.
+
+    entries (n_rows,) uint32; targets (place, values, weight) as in `search_absolute`; trees
+    (whole_w, whole_s, part_w, part_s) (n + 1,) float64 each; errors (longest node + 1,) float64,
+    added to.
     """
     place, values, weight = targets
     all_w, all_s, left_w, left_s = state
@@ -141,20 +167,29 @@ def _errors_along(entries, lo, last, n, targets, output, trees, state, order, er
 # ---------------------------------------------------------------------- rows that weigh the same
 @subkernel
 def _ask_for(tree, place):
-    """Ask for the two sums of a tree that a place changes and that no other row has just changed."""
+    """Ask for the two sums of a tree that a place changes and that no other row has just changed.
+
+    tree (n + 1,) float64.
+    """
     prefetch_at(tree, np.uint64(place) + _ONE_BIT)
     prefetch_at(tree, (np.uint64(place) | np.uint64(15)) + _ONE_BIT)
 
 
 @subkernel
 def _turn(bits, place):
-    """Let a place come in that is out, or go out that is in."""
+    """Let a place come in that is out, or go out that is in.
+
+    bits (n // 64 + 1,) uint64, updated.
+    """
     bits[place >> 6] ^= _ONE_BIT << np.uint64(place & 63)
 
 
 @subkernel
 def _place_after(bits, place):
-    """Return the first place after this one that is in; -1 if there is none."""
+    """Return the first place after this one that is in; -1 if there is none.
+
+    bits (n // 64 + 1,) uint64.
+    """
     k = (place + 1) >> 6
     word = bits[k] & (_ALL_BITS << np.uint64((place + 1) & 63)) if k < len(bits) else _NO_BIT
     while word == _NO_BIT:
@@ -167,7 +202,10 @@ def _place_after(bits, place):
 
 @subkernel
 def _place_before(bits, place):
-    """Return the last place before this one that is in; there is one."""
+    """Return the last place before this one that is in; there is one.
+
+    bits (n // 64 + 1,) uint64.
+    """
     k, many = place >> 6, np.uint64(place & 63)
     word = bits[k] & ((_ONE_BIT << many) - _ONE_BIT)
     while word == _NO_BIT:
@@ -184,7 +222,10 @@ def _place_before(bits, place):
 
 @subkernel
 def _settle(bits, at, below, n):
-    """Move to the lower median of n places from one of them that has so many below."""
+    """Move to the lower median of n places from one of them that has so many below.
+
+    bits (n // 64 + 1,) uint64.
+    """
     while 2 * (below + 1) < n:
         at, below = _place_after(bits, at), below + 1
     while 2 * below >= n:
@@ -194,7 +235,10 @@ def _settle(bits, at, below, n):
 
 @subkernel
 def _error_at(trees, sign, at, below, n, total, value):
-    """Return the absolute error of n rows whose median is known."""
+    """Return the absolute error of n rows whose median is known.
+
+    trees (whole_w, whole_s, part_w, part_s) (n + 1,) float64 each.
+    """
     below_s, weight, below_w = _sum_before(trees[1], trees[3], sign, at), float(n), float(below)
     return value * below_w - below_s + (total - below_s) - value * (weight - below_w)
 
@@ -205,6 +249,11 @@ def _errors_of_equals(entries, lo, last, count, targets, output, trees, sides, s
 
     ``sides`` are bits of the places on either side, and the places of all rows in the order of the column;
     ``state`` has how many rows there are before the first cut, and their sums.
+
+    entries (n_rows,) uint32; targets (place, values, weight) as in `search_absolute`; trees
+    (whole_w, whole_s, part_w, part_s) (count + 1,) float64 each; sides (left, right, order)
+    (n_words,) uint64, the same, and (longest node,) int32; state (all_w, all_s, left_w, left_s)
+    numbers; errors (longest node + 1,) float64, added to.
     """
     values = targets[1]
     left, right, order = sides
@@ -248,6 +297,10 @@ def _load_equals(entries, targets, lo, n, count, output, present, side, trees, s
     """`_load` for rows without weights: sums of the targets, and bits of the places on either side.
 
     Returns the same, and the error of all of them together.
+
+    entries (n_rows,) uint32; targets (place, values, weight) as in `search_absolute`; trees
+    (whole_w, whole_s, part_w, part_s) (count + 1,) float64 each, written; sides
+    (left, right, order) as in `_errors_of_equals`, written.
     """
     place, values = targets[0], targets[1]
     left, right, order = sides
@@ -284,7 +337,11 @@ def _load_equals(entries, targets, lo, n, count, output, present, side, trees, s
 # ---------------------------------------------------------------------- rows with weights
 @subkernel
 def _load(entries, targets, lo, n, count, output, present, side, trees):
-    """Fill the trees of one output: n rows, and the missing ones where they stand on the left."""
+    """Fill the trees of one output: n rows, and the missing ones where they stand on the left.
+
+    entries (n_rows,) uint32; targets (place, values, weight) as in `search_absolute`; trees
+    (whole_w, whole_s, part_w, part_s) (count + 1,) float64 each, written.
+    """
     place, values, weight = targets
     for i in range(count + 1):
         trees[0][i] = trees[1][i] = trees[2][i] = trees[3][i] = 0.0
@@ -308,7 +365,11 @@ def _load(entries, targets, lo, n, count, output, present, side, trees):
 
 @subkernel
 def _whole_error(trees, n, state, values, lo, output):
-    """Absolute error of the node itself."""
+    """Absolute error of the node itself.
+
+    trees (whole_w, whole_s, part_w, part_s) (n + 1,) float64 each; state
+    (all_w, all_s, left_w, left_s) numbers; values (n_rows, n_outputs) float64.
+    """
     top = 1
     while 2 * top <= n:
         top *= 2
@@ -318,7 +379,10 @@ def _whole_error(trees, n, state, values, lo, output):
 
 @inline
 def _best_cut(entries, weight, lo, first, last, before, errors, min_weight, all_w):
-    """Return (smallest error, cut) among the cuts that are allowed; (inf, 0) if none is."""
+    """Return (smallest error, cut) among the cuts that are allowed; (inf, 0) if none is.
+
+    entries (n_rows,) uint32; weight (n_rows,) float64, or empty; errors (longest node + 1,) float64.
+    """
     left_weight, best, place = before, np.inf, 0
     for cut in range(1, last + 1):
         left_weight += weight[entries[lo + cut - 1] & POSITION] if len(weight) else 1.0
@@ -338,6 +402,10 @@ def search_absolute(lists, columns, targets, nodes, rules, found, best):
     ``targets`` is (place of each row among its node's sorted targets, those targets, weights);
     ``rules`` is (rows each side needs, judge by present rows alone?, weight each side needs,
     constraints?).
+
+    lists (n_slots, n_rows) uint32; columns (slots, features, signs) (n_columns,) int64, the same, and
+    (n_columns, 1 or n_nodes) int8; targets (place, values, weight) (n_rows, n_outputs) int64,
+    (n_rows, n_outputs) float64, and (n_rows,) float64 or empty.
     """
     slots, features, signs = columns
     _, values, weight = targets
@@ -397,7 +465,12 @@ def search_absolute(lists, columns, targets, nodes, rules, found, best):
 
 @kernel
 def describe_absolute(rows, y, weights, target_list, output, start, end, value, weight, impurity):
-    """Write the median and weight of one output, and add its mean absolute deviation."""
+    """Write the median and weight of one output, and add its mean absolute deviation.
+
+    rows, target_list (n_rows,) uint32; y (n_rows, n_outputs) float64; weights (n_rows,) float64, or
+    empty; start, end (n_nodes,) int64; value (n_nodes, n_outputs, 1) float64, written; weight
+    (n_nodes,) float64, written; impurity (n_nodes,) float64, added to.
+    """
     for k in range(len(start)):
         lo, hi = start[k], end[k]
         median = weighted_median(rows, y, weights, target_list, lo, hi, output)
@@ -413,7 +486,11 @@ def describe_absolute(rows, y, weights, target_list, output, start, end, value, 
 
 @inline
 def weighted_median(rows, y, weights, target_list, lo, hi, output):
-    """Median of a node's targets: the mean of the lower and the upper weighted median."""
+    """Median of a node's targets: the mean of the lower and the upper weighted median.
+
+    rows, target_list (n_rows,) uint32; y (n_rows, n_outputs) float64; weights (n_rows,) float64, or
+    empty.
+    """
     total = 0.0
     for i in range(lo, hi):
         r = rows[target_list[i] & POSITION]

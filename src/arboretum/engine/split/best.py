@@ -31,22 +31,22 @@ FROM_LIST, FROM_CODES = 1, 2
 class ColumnBest(NamedTuple):
     """Per node of a batch: the best division on one column."""
 
-    score: np.ndarray  # (k,) float64, in grid units; -1 for none
-    cut: np.ndarray  # (k,) int64
-    missing_left: np.ndarray  # (k,) uint8
-    constant: np.ndarray  # (k,) bool: the column holds one value only
-    charge: np.ndarray  # (k,) float64: what of the score is held to be chance
+    score: np.ndarray  # (n_nodes,) float64, in grid units; -1 for none
+    cut: np.ndarray  # (n_nodes,) int64
+    missing_left: np.ndarray  # (n_nodes,) uint8
+    constant: np.ndarray  # (n_nodes,) bool: the column holds one value only
+    charge: np.ndarray  # (n_nodes,) float64: what of the score is held to be chance
 
 
 class Best(NamedTuple):
     """Per node of a batch: the best division over all columns searched."""
 
-    score: np.ndarray  # (k,) float64
-    cut: np.ndarray  # (k,) int64
-    missing_left: np.ndarray  # (k,) uint8
-    feature: np.ndarray  # (k,) int64
-    source: np.ndarray  # (k,) uint8: FROM_LIST, FROM_CODES, or 0 for none
-    charge: np.ndarray  # (k,) float64
+    score: np.ndarray  # (n_nodes,) float64
+    cut: np.ndarray  # (n_nodes,) int64
+    missing_left: np.ndarray  # (n_nodes,) uint8
+    feature: np.ndarray  # (n_nodes,) int64
+    source: np.ndarray  # (n_nodes,) uint8: FROM_LIST, FROM_CODES, or 0 for none
+    charge: np.ndarray  # (n_nodes,) float64
 
 
 def new_column_best(k: int) -> ColumnBest:
@@ -83,7 +83,10 @@ def keep_better(found, feature, source, best):
 
 @kernel
 def keep_better_at(found, where, features, source, best):
-    """The same for the nodes ``where`` of a batch, each searched on a feature of its own, charged."""
+    """The same for the nodes ``where`` of a batch, each searched on a feature of its own, charged.
+
+    where, features (n_searched,) int64.
+    """
     for i in range(len(where)):
         k = where[i]
         if found.score[i] < 0.0:

@@ -25,7 +25,10 @@ EXHAUSTIVE = 10  # with so many categories in a node every subset is tried
 
 @subkernel
 def _principal_axis(counter, n, total, weight, axis, step):
-    """Power iteration for the first principal component of the categories' mean channels."""
+    """Power iteration for the first principal component of the categories' mean channels.
+
+    total (n_channels,) int64; axis (n_channels,) float64, written; step (n_channels,) float64, scratch.
+    """
     channels = len(axis)
     for c in range(channels):
         axis[c] = 1.0 + c  # any start that is not orthogonal to the answer
@@ -58,7 +61,10 @@ def _one_axis(channels, outputs, labels):
 
 @subkernel(makes_arrays=True)
 def _order(counter, n, total, weight, one_axis, subsets):
-    """Put the categories met into the order they are cut (by code if every subset is tried)."""
+    """Put the categories met into the order they are cut (by code if every subset is tried).
+
+    total (n_channels,) int64.
+    """
     channels = len(total)
     axis, step = np.zeros(channels), np.zeros(channels)
     axis[channels - 1] = 1.0
@@ -81,6 +87,9 @@ def scan_categories(codes, rows, row, nodes, columns, rules, table, counter, cha
     ``found.cut``: how many categories go left, in their order, or a bit mask of them where every
     subset was tried. ``found.charge``: what of the score is held to be chance, ``chance[k]`` for every
     category that gains by its order (`free_categories`).
+
+    codes (n_columns, n_rows) uint8 or uint32; rows (n_rows,) int64 or uint32; table (n_kept,) float64;
+    chance (n_nodes,) float64.
     """
     min_leaf, skip_missing, criterion, outputs, labels = rules
     single = _one_axis(nodes.total.shape[1], outputs, labels)
@@ -115,7 +124,12 @@ def scan_categories(codes, rows, row, nodes, columns, rules, table, counter, cha
 
 @kernel(makes_arrays=True)
 def choose_categories(codes, rows, row, nodes, columns, rules, cut, exhaustive, counter, takes):
-    """Write where each category goes to ``takes`` (nodes, most codes): 1 left, 0 right, 2 not met."""
+    """Write where each category goes to ``takes`` (nodes, most codes): 1 left, 0 right, 2 not met.
+
+    codes (n_columns, n_rows) uint8 or uint32; rows (n_rows,) int64 or uint32; rules
+    (min_leaf, skip_missing, criterion, outputs, labels) numbers; cut (n_nodes,) int64; takes
+    (n_nodes, most codes) uint8, written.
+    """
     single = _one_axis(nodes.total.shape[1], rules[3], rules[4])
     for k in range(len(nodes.start)):
         for c in range(takes.shape[1]):
@@ -133,7 +147,12 @@ def choose_categories(codes, rows, row, nodes, columns, rules, cut, exhaustive, 
 
 @kernel(makes_arrays=True)
 def rank_categories(codes, rows, row, nodes, columns, rules, counter, rank):
-    """Write each category's place in its node's order to ``rank`` (nodes, most codes)."""
+    """Write each category's place in its node's order to ``rank`` (nodes, most codes).
+
+    codes (n_columns, n_rows) unsigned; rows (n_rows,) uint32; rules
+    (min_leaf, skip_missing, criterion, outputs, labels) numbers; rank (n_nodes, most codes) int32,
+    written.
+    """
     single = _one_axis(nodes.total.shape[1], rules[3], rules[4])
     for k in range(len(nodes.start)):
         n = count_codes(

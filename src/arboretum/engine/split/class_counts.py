@@ -25,7 +25,10 @@ __all__ = ["search_classes"]
 
 @inline
 def _entropy(left, total, on_left, weight, table):
-    """Entropy decrease of a cut times weight · ln 2, up to what all cuts of the node share."""
+    """Entropy decrease of a cut times weight · ln 2, up to what all cuts of the node share.
+
+    left, total (n_classes,) int64; table (n_kept,) float64.
+    """
     gain = -xlogx(on_left, table) - xlogx(weight - on_left, table)
     for c in range(len(left)):
         gain += xlogx(left[c], table) + xlogx(total[c] - left[c], table)
@@ -34,7 +37,10 @@ def _entropy(left, total, on_left, weight, table):
 
 @inline
 def _scan(entries, start, end, row, nodes, k, rules, table, left):
-    """Find the best cut of node k on the segment start..end of a list; see `scan_moment`."""
+    """Find the best cut of node k on the segment start..end of a list; see `scan_moment`.
+
+    entries (n_rows,) uint32; table (n_kept,) float64; left (n_classes,) int64, scratch.
+    """
     min_leaf, skip_missing, entropy = rules
     count = end - start
     present = first_missing(entries, start, end) - start
@@ -99,6 +105,9 @@ def search_classes(lists, columns, row, nodes, rules, table, found, best):
     """Find the best cut of every node on several lists; arguments as for `search_moment`.
 
     ``rules`` is (rows each side needs, False, entropy rather than Gini?).
+
+    lists (n_slots, n_rows) uint32; columns (slots, features, signs) (n_columns,) int64, the same, and
+    (n_columns, 1 or n_nodes) int8; table (n_kept,) float64.
     """
     slots, features, _ = columns
     left = np.empty(nodes.total.shape[1], np.int64)

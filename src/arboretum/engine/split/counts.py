@@ -25,23 +25,23 @@ __all__ = ["CodeCounter", "Columns", "count_codes", "make_counter", "scan_counts
 class Columns(NamedTuple):
     """Per node of a batch: the column it is searched on."""
 
-    slot: np.ndarray  # (k,) int64: row of the array of codes
-    n_codes: np.ndarray  # (k,) int64: number of codes; that code itself means missing
-    categorical: np.ndarray  # (k,) bool
-    sign: np.ndarray  # (k,) int8: its monotone constraint
+    slot: np.ndarray  # (n_nodes,) int64: row of the array of codes
+    n_codes: np.ndarray  # (n_nodes,) int64: number of codes; that code itself means missing
+    categorical: np.ndarray  # (n_nodes,) bool
+    sign: np.ndarray  # (n_nodes,) int8: its monotone constraint
 
 
 class CodeCounter(NamedTuple):
     """What is known per code of the column being counted."""
 
-    stamp: np.ndarray  # (codes,) int64: the last node that met the code
-    counts: np.ndarray  # (codes,) int64
-    weights: np.ndarray  # (codes,) int64
-    sums: np.ndarray  # (codes, channels) int64
-    seen: np.ndarray  # (codes,) int64: the codes met, in the order they are cut
-    key: np.ndarray  # (codes,) float64: what they are ordered by
-    left: np.ndarray  # (channels,) int64: the left side of the division being tried
-    total: np.ndarray  # (channels,) int64: both sides
+    stamp: np.ndarray  # (most codes + 1,) int64: the last node that met the code
+    counts: np.ndarray  # (most codes + 1,) int64
+    weights: np.ndarray  # (most codes + 1,) int64
+    sums: np.ndarray  # (most codes + 1, n_channels) int64
+    seen: np.ndarray  # (most codes + 1,) int64: the codes met, in the order they are cut
+    key: np.ndarray  # (most codes + 1,) float64: what they are ordered by
+    left: np.ndarray  # (n_channels,) int64: the left side of the division being tried
+    total: np.ndarray  # (n_channels,) int64: both sides
 
 
 def make_counter(most_codes: int, channels: int) -> CodeCounter:
@@ -70,7 +70,10 @@ def _meet(counter, c, tag, missing_code, n):
 
 @subkernel
 def count_codes(codes, index, rows, row, start, end, missing_code, tag, counter):
-    """Add up the rows of one node per code; return how many codes other than missing it holds."""
+    """Add up the rows of one node per code; return how many codes other than missing it holds.
+
+    codes (n_columns, n_rows) uint8 or uint32; rows (n_rows,) int64 or uint32.
+    """
     stamp, counts, weights, sums = counter.stamp, counter.counts, counter.weights, counter.sums
     n = _meet(counter, missing_code, tag, missing_code, 0)
     if len(row.label) == 0 and sums.shape[1] == 1 and len(row.weight) == 0:
@@ -102,7 +105,10 @@ def count_codes(codes, index, rows, row, start, end, missing_code, tag, counter)
 
 @subkernel
 def sort_seen(seen, key, n):
-    """Sort the codes met by key, then code (Shell sort)."""
+    """Sort the codes met by key, then code (Shell sort).
+
+    seen (at least n,) int64, updated; key (at least n,) float64, updated.
+    """
     gap = 1
     while gap < n // 3:
         gap = 3 * gap + 1
@@ -119,7 +125,10 @@ def sort_seen(seen, key, n):
 
 @subkernel
 def score_left(left_weight, n_left, counter, weight, count, nodes, k, limits, table):
-    """Score the division of node k whose left side is in ``counter.left``, or refuse it."""
+    """Score the division of node k whose left side is in ``counter.left``, or refuse it.
+
+    table (n_kept,) float64.
+    """
     min_leaf, criterion, outputs, sign, labels = limits
     least = max(nodes.min_weight[k], 1)
     if n_left < min_leaf or count - n_left < min_leaf:
@@ -172,6 +181,8 @@ def walk_codes(counter, n, slot, weight, count, nodes, k, limits, table, subsets
 
     Subsets follow the Gray code: each differs from the one before in one code. The last code stays
     right, so none is tried twice. Returns (score, codes left or bit mask of them, missing left).
+
+    table (n_kept,) float64.
     """
     best, place, best_side = REFUSED, np.int64(0), 0
     for side in range(2 if slot >= 0 else 1):
@@ -213,6 +224,8 @@ def scan_counts(codes, rows, row, nodes, columns, rules, table, counter, found):
         Scratch; its stamps must not name a node of this batch.
     found : ColumnBest
         Filled with one entry per node. ``cut``: the last code on the left.
+
+    rows (n_rows,) uint32; table (n_kept,) float64.
     """
     min_leaf, skip_missing, criterion, outputs, labels = rules
     for k in range(len(nodes.start)):

@@ -15,7 +15,11 @@ __all__ = ["scan_counts_moment"]
 
 @inline
 def _fill(codes, index, rows, row, start, end, size, counts, weights, sums):
-    """Add up every code < size of one node."""
+    """Add up every code < size of one node.
+
+    codes (n_columns, n_rows) uint8 or uint16; rows (n_rows,) uint32; counts, weights, sums
+    (at least size,) int64, written.
+    """
     for c in range(size):
         counts[c] = 0
         weights[c] = 0
@@ -40,6 +44,8 @@ def scan_counts_moment(codes, rows, row, nodes, columns, rules, table, found):
     """Find the best cut of every node on its own column of ordered codes.
 
     ``rules`` as for `search_moment`; ``found.cut``: the last code on the left.
+
+    codes (n_columns, n_rows) uint8 or uint16; rows (n_rows,) uint32; table (n_kept,) float64.
     """
     min_leaf, skip_missing, form, bounded = rules
     most = 1

@@ -21,7 +21,10 @@ __all__ = ["scan_channels", "search_channels"]
 
 @inline
 def add_row(row, p, left):
-    """Add the row at position p to the channels ``left``; return its weight."""
+    """Add the row at position p to the channels ``left``; return its weight.
+
+    left (n_channels,) int64, added to.
+    """
     w = row.weight[p] if len(row.weight) else np.int64(1)
     if len(row.label):
         for o in range(row.label.shape[1]):
@@ -34,7 +37,11 @@ def add_row(row, p, left):
 
 @inline
 def _walk(entries, start, row, nodes, k, first, last, before, left, total, scoring, table):
-    """Score the cuts first..last of node k; ``left`` holds the channels of the missing rows, or 0."""
+    """Score the cuts first..last of node k; ``left`` holds the channels of the missing rows, or 0.
+
+    entries (n_rows,) uint32; left (n_channels,) int64, updated; total (n_channels,) int64; table
+    (n_kept,) float64.
+    """
     criterion, outputs, sign, bounded = scoring
     left_weight, weight = before
     least = max(nodes.min_weight[k], 1)
@@ -79,6 +86,8 @@ def scan_channels(entries, start, end, row, nodes, k, sign, rules, table, scratc
     """Find the best cut of node k on the segment start..end of a list; see `scan_moment`.
 
     ``scratch``: (3, channels) int64 scratch.
+
+    entries (n_rows,) uint32; table (n_kept,) float64; scratch (3, n_channels) int64.
     """
     min_leaf, skip_missing, criterion, outputs, bounded = rules
     left, missing, total = scratch[0], scratch[1], scratch[2]
@@ -116,6 +125,9 @@ def search_channels(lists, columns, row, nodes, rules, table, found, best):
     """Find the best cut of every node on several lists; arguments as for `search_moment`.
 
     ``rules`` is (rows each side needs, judge by present rows alone?, criterion, outputs, constraints?).
+
+    lists (n_slots, n_rows) uint32; columns (slots, features, signs) (n_columns,) int64, the same, and
+    (n_columns, 1 or n_nodes) int8; table (n_kept,) float64.
     """
     slots, features, signs = columns
     scratch = np.empty((3, nodes.total.shape[1]), np.int64)

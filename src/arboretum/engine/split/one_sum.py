@@ -26,7 +26,11 @@ __all__ = ["cut_range", "scan_moment", "search_moment"]
 
 @inline
 def _walk_plain(entries, number, start, first, last, before, totals):
-    """Rows of weight 1, squared error: the loop most time is spent in."""
+    """Rows of weight 1, squared error: the loop most time is spent in.
+
+    entries (n_rows,) uint32; number (n_rows, 1) int64 or uint8; before (weight, sum) numbers; totals
+    (weight, sum) numbers.
+    """
     weight, total = np.float64(totals[0]), np.float64(totals[1])
     mean = total / weight
     best, place = REFUSED, np.int64(0)
@@ -45,7 +49,10 @@ def _walk_plain(entries, number, start, first, last, before, totals):
 
 @inline
 def _walk_full(entries, start, row, nodes, k, first, last, before, totals, scoring, table, floor):
-    """Weights, other scores, monotone constraints; a cut that scores less than ``floor`` may be left out."""
+    """Weights, other scores, monotone constraints; a cut that scores less than ``floor`` may be left out.
+
+    entries (n_rows,) uint32; totals (weight, sum) numbers; table (n_kept,) float64.
+    """
     left_weight, running = before
     weight, total = np.float64(totals[0]), np.float64(totals[1])
     least = np.float64(max(nodes.min_weight[k], 1))
@@ -97,6 +104,8 @@ def scan_moment(entries, start, end, row, nodes, k, sign, rules, table, floor):
     """Find the best cut of node k on the segment start..end of a list; one below ``floor`` is of no use.
 
     Returns (score, present rows on the left, do missing rows go left?).
+
+    entries (n_rows,) uint32; table (n_kept,) float64.
     """
     min_leaf, skip_missing, form, bounded = rules
     count = end - start
@@ -132,7 +141,10 @@ def scan_moment(entries, start, end, row, nodes, k, sign, rules, table, floor):
 
 @inline
 def _part_two(entries, start, number, total):
-    """Score the one cut of a node of two rows of weight 1, as `_walk_plain` would."""
+    """Score the one cut of a node of two rows of weight 1, as `_walk_plain` would.
+
+    entries (n_rows,) uint32; number (n_rows, 1) int64 or uint8.
+    """
     if not entries[start + 1] & NEW:
         return REFUSED, np.int64(0)
     d = np.float64(np.int64(number[entries[start] & POSITION, 0])) - np.float64(total) / 2.0

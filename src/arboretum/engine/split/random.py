@@ -25,9 +25,9 @@ __all__ = ["Values", "draw_again", "draw_lists", "list_drawn", "toss_categories"
 class Values(NamedTuple):
     """Code -> value of every column of codes: the entries ``start[j] + code``."""
 
-    start: np.ndarray  # (columns,) int64
-    low: np.ndarray  # float64: smallest value of the code
-    high: np.ndarray  # float64: largest value of the code
+    start: np.ndarray  # (n_columns,) int64
+    low: np.ndarray  # (n_codes_of_all,) float64: smallest value of the code
+    high: np.ndarray  # (n_codes_of_all,) float64: largest value of the code
 
 
 @inline
@@ -66,6 +66,8 @@ def list_drawn(
     """Write one node's list to ``out[at:]``: left rows, right rows, missing rows.
 
     Returns how many of the three groups there are, and the last code on the left.
+
+    codes (n_columns, n_rows) unsigned; rows (n_rows,) uint32; out (n_rows,) uint32, written.
     """
     low, high, missing = np.int64(missing_code), np.int64(-1), 0
     lefts, rights = False, False
@@ -109,6 +111,10 @@ def draw_lists(codes, rows, nodes, columns, features, keys, values, out, last_le
     """Write one list per node to ``out[start:end]``; see `list_drawn`.
 
     ``last_left[k]``: the last code on the left; ``constant[k]``: the column holds one value only.
+
+    codes (n_columns, n_rows) unsigned; rows (n_rows,) uint32; features (n_nodes,) int64; keys (n_nodes,)
+    uint64; out (n_rows,) uint32, written; last_left (n_nodes,) int64, written; constant (n_nodes,) bool,
+    written.
     """
     for k in range(len(nodes.start)):
         groups, last_left[k] = list_drawn(
@@ -120,7 +126,11 @@ def draw_lists(codes, rows, nodes, columns, features, keys, values, out, last_le
 
 @kernel
 def draw_again(codes, rows, nodes, columns, features, keys, values, threshold):
-    """Write the thresholds drawn at these nodes (numeric columns)."""
+    """Write the thresholds drawn at these nodes (numeric columns).
+
+    codes (n_columns, n_rows) unsigned; rows (n_rows,) uint32; features (n_nodes,) int64; keys (n_nodes,)
+    uint64; threshold (n_nodes,) float64, written.
+    """
     for k in range(len(nodes.start)):
         missing_code = columns.n_codes[k]
         low, high = np.int64(missing_code), np.int64(-1)
@@ -139,6 +149,9 @@ def toss_categories(codes, rows, nodes, columns, features, keys, cut, takes):
     """Write where each category goes to ``takes`` (nodes, most codes): 1 left, 0 right, 2 not met.
 
     A cut at the number of codes sends every category left (missing values stay right).
+
+    codes (n_columns, n_rows) unsigned; rows (n_rows,) uint32; features (n_nodes,) int64; keys (n_nodes,)
+    uint64; cut (n_nodes,) int64; takes (n_nodes, most codes) uint8, written.
     """
     for k in range(len(nodes.start)):
         takes[k, :] = 2

@@ -82,7 +82,10 @@ def loner_excess(penalty, two_classes):
 
 @inline
 def xlogx(x, table):
-    """Return x ln x of a whole number; small ones are looked up."""
+    """Return x ln x of a whole number; small ones are looked up.
+
+    table (n_kept,) float64.
+    """
     i = np.int64(x)
     if i < len(table):
         return table[i]
@@ -127,7 +130,10 @@ def least_squares(score, total, weight, form):
 
 @inline
 def channel_squares(left, total, left_weight, weight):
-    """Return Σ D_c² and Σ D_c."""
+    """Return Σ D_c² and Σ D_c.
+
+    left, total (n_channels,) int64.
+    """
     n, n_left = np.float64(weight), np.float64(left_weight)
     squared, together = 0.0, 0.0
     for c in range(len(total)):
@@ -143,6 +149,8 @@ def moment_score(left_sum, left_weight, right_sum, total, weight, form, table):
     """Return the impurity decrease of a cut from its sums, or -1 where it is forbidden.
 
     The right sum is the exact difference of whole numbers: where nothing is left it is exactly 0.
+
+    table (n_kept,) float64.
     """
     if form == SQUARES:
         return squares(left_sum, left_weight, total, weight)
@@ -185,6 +193,10 @@ def breaks_order(left_sum, left_weight, total, weight, sign, lower, upper):
 # --------------------------------------------------------------------------- channels
 @subkernel
 def _entropy_score(left, total, left_weight, weight, outputs, table):
+    """Return the decrease of entropy, in bits; see `channel_score`.
+
+    left, total (n_channels,) int64; table (n_kept,) float64.
+    """
     right_weight = weight - left_weight
     gain = 0.0  # added up as in `moment_score`
     for c in range(len(total)):
@@ -196,6 +208,10 @@ def _entropy_score(left, total, left_weight, weight, outputs, table):
 
 @subkernel
 def _poisson_score(left, total, left_weight, weight, outputs):
+    """Return the decrease of half the Poisson deviance; see `channel_score`.
+
+    left, total (n_channels,) int64.
+    """
     n, n_left = np.float64(weight), np.float64(left_weight)
     gain = 0.0
     for c in range(len(total)):
@@ -209,7 +225,10 @@ def _poisson_score(left, total, left_weight, weight, outputs):
 
 @subkernel
 def error_score(left, total, weight):
-    """Return the share of the weight that a cut puts right: each side answers its heaviest class."""
+    """Return the share of the weight that a cut puts right: each side answers its heaviest class.
+
+    left, total (n_channels,) int64.
+    """
     on_left, on_right, before = np.int64(0), np.int64(0), np.int64(0)
     for c in range(len(total)):
         on_left = max(on_left, left[c])
@@ -220,7 +239,10 @@ def error_score(left, total, weight):
 
 @inline
 def channel_score(left, total, left_weight, weight, criterion, outputs, table):
-    """Return the impurity decrease of a cut from its channels (int64 arrays), or -1 if forbidden."""
+    """Return the impurity decrease of a cut from its channels (int64 arrays), or -1 if forbidden.
+
+    left, total (n_channels,) int64; table (n_kept,) float64.
+    """
     if criterion == ENTROPY:
         return _entropy_score(left, total, left_weight, weight, outputs, table)
     if criterion == POISSON:

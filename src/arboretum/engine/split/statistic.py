@@ -51,29 +51,33 @@ class NodeRows(NamedTuple):
 
     number: (
         np.ndarray
-    )  # (n, outputs) int64: targets on the node's grid; (n, 1) uint8/int64 class-1 weight
-    label: np.ndarray  # (n, outputs) int32: channel of the row's class in each output, or empty
-    weight: np.ndarray  # (n,) int64 on the node's grid; empty when every row weighs 1
+    )  # (n_rows, n_outputs) int64: targets on the node's grid; (n, 1) uint8/int64 class-1 weight
+    label: np.ndarray  # (n_rows, n_outputs) int32: channel of the row's class in each output, or empty
+    weight: np.ndarray  # (n_rows,) int64 on the node's grid; empty when every row weighs 1
 
 
 class NodeSpans(NamedTuple):
     """Per node of a batch: where its rows stand and what they add up to."""
 
-    start: np.ndarray  # (k,) int64
-    end: np.ndarray
-    weight: np.ndarray  # (k,) int64: total weight on the grid
-    total: np.ndarray  # (k, channels) int64: total of each channel on the grid
-    min_weight: np.ndarray  # (k,) int64: what each side must weigh at least, on the grid
-    lower: np.ndarray  # (k,) float64: bounds a monotone constraint puts on the children's means,
-    upper: np.ndarray  # in grid units
-    sum_shift: np.ndarray  # (k,) int64: s
-    weight_shift: np.ndarray  # (k,) int64: t
-    centre: np.ndarray  # (k, outputs) float64: c
+    start: np.ndarray  # (n_nodes,) int64
+    end: np.ndarray  # (n_nodes,) int64
+    weight: np.ndarray  # (n_nodes,) int64: total weight on the grid
+    total: np.ndarray  # (n_nodes, n_channels) int64: total of each channel on the grid
+    min_weight: np.ndarray  # (n_nodes,) int64: what each side must weigh at least, on the grid
+    lower: np.ndarray  # (n_nodes,) float64: bounds a monotone constraint puts on the children's means,
+    upper: np.ndarray  # (n_nodes,) float64: in grid units
+    sum_shift: np.ndarray  # (n_nodes,) int64: s
+    weight_shift: np.ndarray  # (n_nodes,) int64: t
+    centre: np.ndarray  # (n_nodes, n_outputs) float64: c
 
 
 @inline
 def _weigh_node(rows, start, end, weights, whole_weights, out, shift_out, k):
-    """Put the node's weights on their grid; return (total on the grid, total as a number)."""
+    """Put the node's weights on their grid; return (total on the grid, total as a number).
+
+    rows (n_rows,) int64 or uint32; weights (n_rows,) float64, or empty; out (n_rows,) int64, written;
+    shift_out (n_nodes,) int64, written.
+    """
     if len(weights) == 0:
         shift_out[k] = 0
         return np.int64(end - start), np.float64(end - start)
@@ -102,6 +106,9 @@ def prepare_classes(rows, labels, offsets, weights, whole_weights, min_weight, r
     """Copy labels next to their rows, weigh them and count every class of every node.
 
     ``labels`` is (n, outputs); class c of output o is channel ``offsets[o] + c``.
+
+    rows (n_rows,) int64 or uint32; labels (n_rows, n_outputs) int32; offsets (n_outputs,) int64; weights
+    (n_rows,) float64, or empty.
     """
     outputs = labels.shape[1]
     for k in range(len(nodes.start)):
@@ -124,7 +131,10 @@ def prepare_classes(rows, labels, offsets, weights, whole_weights, min_weight, r
 
 @kernel
 def prepare_binary(rows, labels, weights, whole_weights, min_weight, row, nodes):
-    """Two classes, one output: the weight of class 1 is the only sum that matters."""
+    """Two classes, one output: the weight of class 1 is the only sum that matters.
+
+    rows (n_rows,) uint32; labels (n_rows, 1) int32; weights (n_rows,) float64, or empty.
+    """
     for k in range(len(nodes.start)):
         start, end = nodes.start[k], nodes.end[k]
         on_grid, _ = _weigh_node(
@@ -151,7 +161,10 @@ def prepare_binary(rows, labels, weights, whole_weights, min_weight, row, nodes)
 
 @kernel
 def prepare_numbers(rows, y, weights, whole_weights, min_weight, from_zero, row, nodes):
-    """Put every node's targets on its grid. ``from_zero`` keeps c = 0 (Poisson needs true sums)."""
+    """Put every node's targets on its grid. ``from_zero`` keeps c = 0 (Poisson needs true sums).
+
+    rows (n_rows,) uint32; y (n_rows, n_outputs) float64; weights (n_rows,) float64, or empty.
+    """
     for k in range(len(nodes.start)):
         start, end = nodes.start[k], nodes.end[k]
         on_grid, total_weight = _weigh_node(
@@ -192,7 +205,12 @@ def prepare_numbers(rows, y, weights, whole_weights, min_weight, from_zero, row,
 def describe_classes(
     rows, labels, classes, weights, start, end, criterion, value, weight, impurity
 ):
-    """Write class shares, weight and impurity (Gini, entropy in bits, or error; mean over outputs)."""
+    """Write class shares, weight and impurity (Gini, entropy in bits, or error; mean over outputs).
+
+    rows (n_rows,) int64 or uint32; labels (n_rows, n_outputs) int32; classes (n_outputs,) int64; weights
+    (n_rows,) float64, or empty; start, end (n_nodes,) int64; value (n_nodes, n_outputs, most classes)
+    float64, written; weight, impurity (n_nodes,) float64, written.
+    """
     for k in range(len(start)):
         for o in range(value.shape[1]):
             for c in range(value.shape[2]):
@@ -221,7 +239,12 @@ def describe_classes(
 
 @kernel
 def describe_numbers(rows, y, weights, start, end, poisson, value, weight, impurity):
-    """Write mean, weight and impurity (variance, or half the Poisson deviance; mean over outputs)."""
+    """Write mean, weight and impurity (variance, or half the Poisson deviance; mean over outputs).
+
+    rows (n_rows,) uint32; y (n_rows, n_outputs) float64; weights (n_rows,) float64, or empty; start, end
+    (n_nodes,) int64; value (n_nodes, n_outputs, 1) float64, written; weight, impurity (n_nodes,)
+    float64, written.
+    """
     for k in range(len(start)):
         lo, hi = start[k], end[k]
         impurity[k] = 0.0

@@ -23,7 +23,10 @@ _EACH_WAY = 2  # rows a surrogate must send either way
 
 @inline
 def _weigh_sides(entries, weight, lo, hi, side):
-    """Return the rows, and the weight going left and right, that both columns know."""
+    """Return the rows, and the weight going left and right, that both columns know.
+
+    entries (n_rows,) uint32; weight (n_rows,) int64, or empty; side (n_rows,) uint8.
+    """
     n, left, right = 0, np.int64(0), np.int64(0)
     for i in range(lo, hi):
         p = entries[i] & POSITION
@@ -42,6 +45,9 @@ def agree_list(entries, weight, start, end, side, agreement, below, above, rever
 
     The cut falls between the entries ``below`` and ``above`` of the list, neighbours among the rows
     that both columns know.
+
+    entries (n_rows,) uint32; weight (n_rows,) int64, or empty; start, end (n_nodes,) int64; side
+    (n_rows,) uint8; agreement, below, above (n_nodes,) int64, written; reverse (n_nodes,) uint8, written.
     """
     for k in range(len(start)):
         lo, hi = start[k], end[k]
@@ -75,6 +81,10 @@ def agree_categories(code_of, missing_code, rows, weight, start, end, side, agre
     """Send each category where most of its weight goes (left on a tie); see `agree_list`.
 
     ``takes[k, code]``: 1 left, 0 right, 2 not met.
+
+    code_of (n_rows,) uint8 or uint16; rows (n_rows,) uint32; weight (n_rows,) int64, or empty; start, end
+    (n_nodes,) int64; side (n_rows,) uint8; agreement (n_nodes,) int64, written; takes
+    (n_nodes, most codes) uint8, written.
     """
     left, right = np.zeros(missing_code + 1, np.int64), np.zeros(missing_code + 1, np.int64)
     count = np.zeros(missing_code + 1, np.int64)

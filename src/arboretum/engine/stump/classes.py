@@ -34,7 +34,11 @@ _ALMOST = 1.0 - 1e-12
 
 @kernel
 def weigh_class_words(weights, labels, whole, words, total):
-    """Write ``words`` and the weight of every class on the grid; return the weight of all rows."""
+    """Write ``words`` and the weight of every class on the grid; return the weight of all rows.
+
+    weights (n_rows,) float64; labels (n_rows,) int32; words (n_rows,) int64, written; total (n_classes,)
+    int64, written.
+    """
     scale = grid_scale(weights, whole)
     all_weight = np.int64(0)
     total[:] = 0
@@ -48,7 +52,10 @@ def weigh_class_words(weights, labels, whole, words, total):
 
 @subkernel
 def _score(left, total, left_weight, weight):
-    """Return the decrease of a cut."""
+    """Return the decrease of a cut.
+
+    left, total (n_classes,) int64.
+    """
     squared, _ = channel_squares(left, total, left_weight, weight)
     n, n_left = np.float64(weight), np.float64(left_weight)
     return squared / (n_left * (n - n_left))
@@ -59,6 +66,9 @@ def _walk(entries, words, last, left_weight, left, total, share, weight, best):
     """Return the best score and place among the cuts 1..last; the place is 0 if none beats ``best``.
 
     ``left_weight`` and ``left`` are what stands on the left already; ``left`` is used up.
+
+    entries (n_rows,) uint32; words (n_rows,) int64; left (n_classes,) int64, updated; total (n_classes,)
+    int64; share (n_classes,) float64.
     """
     node_weight = np.float64(weight)
     slack, place = _ROUNDING * node_weight * node_weight, np.int64(0)
@@ -96,7 +106,11 @@ def _walk(entries, words, last, left_weight, left, total, share, weight, best):
 
 @kernel(makes_arrays=True)
 def search_class_stumps(lists, columns, words, weight, total):
-    """`two_classes.search_stumps` for many classes; ``total``: the weight of each."""
+    """`two_classes.search_stumps` for many classes; ``total``: the weight of each.
+
+    lists (n_columns, n_rows) uint32; columns (n_some,) int64; words (n_rows,) int64; total (n_classes,)
+    int64.
+    """
     n = lists.shape[1]
     left, share = np.empty(len(total), np.int64), np.empty(len(total))
     for c in range(len(total)):

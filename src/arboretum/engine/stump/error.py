@@ -27,6 +27,9 @@ def _walk(entries, words, last, left_weight, left, total, weight, best):
     """Return the most weight put right and the place, among the cuts 1..last; 0: none beats ``best``.
 
     ``left_weight`` and ``left`` are what stands on the left already; ``left`` is used up.
+
+    entries (n_rows,) uint32; words (n_rows,) int64; left (n_classes,) int64, updated; total (n_classes,)
+    int64.
     """
     place, on_left = np.int64(0), np.int64(0)
     for c in range(len(total)):
@@ -49,7 +52,11 @@ def _walk(entries, words, last, left_weight, left, total, weight, best):
 
 @kernel(makes_arrays=True)
 def search_error_stumps(lists, columns, words, weight, total):
-    """`two_classes.search_stumps` by error; ``words`` and ``total`` as `weigh_class_words` makes them."""
+    """`two_classes.search_stumps` by error; ``words`` and ``total`` as `weigh_class_words` makes them.
+
+    lists (n_columns, n_rows) uint32; columns (n_some,) int64; words (n_rows,) int64; total (n_classes,)
+    int64.
+    """
     n = lists.shape[1]
     left = np.empty(len(total), np.int64)
     before = np.int64(0)

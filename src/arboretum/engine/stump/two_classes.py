@@ -50,7 +50,10 @@ _ALMOST, _ROUNDING = 1.0 - 1e-12, 1e-15  # what rounding may do to a bound
 
 @inline
 def grid_scale(weights, whole):
-    """Return what weights are multiplied by before they are rounded to the grid."""
+    """Return what weights are multiplied by before they are rounded to the grid.
+
+    weights (n_rows,) float64.
+    """
     total = 0.0
     for i in range(len(weights)):
         total += weights[i]
@@ -59,7 +62,10 @@ def grid_scale(weights, whole):
 
 @kernel
 def weigh_words(weights, labels, whole, words):
-    """Write ``words``; return the weight of all rows and of class 1, on the grid."""
+    """Write ``words``; return the weight of all rows and of class 1, on the grid.
+
+    weights (n_rows,) float64; labels (n_rows,) int32; words (n_rows,) int64, written.
+    """
     scale = grid_scale(weights, whole)
     all_weight, ones = np.int64(0), np.int64(0)
     for i in range(len(weights)):
@@ -73,7 +79,10 @@ def weigh_words(weights, labels, whole, words):
 
 @subkernel
 def _walk_cuts(entries, words, lo, hi, left_weight, ones, weight, total, best, place):
-    """Score the cuts behind the rows lo..hi; return the better of the best of them and the best so far."""
+    """Score the cuts behind the rows lo..hi; return the better of the best of them and the best so far.
+
+    entries (n_rows,) uint32; words (n_rows,) int64.
+    """
     node_weight = np.float64(weight)
     mean = np.float64(total) / node_weight
     bar = best * _ALMOST
@@ -98,6 +107,8 @@ def _walk(entries, words, last, left_weight, ones, weight, total, best):
     """Return the best score and place among the cuts 1..last; the place is 0 if none beats ``best``.
 
     ``left_weight`` and ``ones`` are what stands on the left already.
+
+    entries (n_rows,) uint32; words (n_rows,) int64.
     """
     node_weight = np.float64(weight)
     mean = np.float64(total) / node_weight
@@ -127,7 +138,10 @@ def _walk(entries, words, last, left_weight, ones, weight, total, best):
 
 @subkernel
 def _search_list(entries, words, weight, total, best):
-    """Return (score, present rows on the left, missing left?) of the best cut; no rows: none is better."""
+    """Return (score, present rows on the left, missing left?) of the best cut; no rows: none is better.
+
+    entries (n_rows,) uint32; words (n_rows,) int64.
+    """
     n, nothing = len(entries), np.int64(0)
     present = first_missing(entries, 0, n)
     last = min(present, n - 1)
@@ -151,6 +165,8 @@ def search_stumps(lists, columns, words, weight, total):
 
     ``weight`` and ``total`` are what `weigh_words` returned. Rows that miss a value are tried on either
     side, and "present against missing" is a cut of its own. Between equal scores the first wins.
+
+    lists (n_columns, n_rows) uint32; columns (n_some,) int64; words (n_rows,) int64.
     """
     best, column, cut, missing_left = REFUSED, np.int64(0), np.int64(0), np.int64(0)
     for j in columns:
@@ -162,7 +178,10 @@ def search_stumps(lists, columns, words, weight, total):
 
 @kernel
 def mark_stump(entries, cut, missing_left, right):
-    """Write 0 for rows on the left and 1 for those on the right; return whether a value is missing."""
+    """Write 0 for rows on the left and 1 for those on the right; return whether a value is missing.
+
+    entries (n_rows,) uint32; right (n_rows,) uint8, written.
+    """
     n = len(entries)
     present = first_missing(entries, 0, n)
     for i in range(n):
@@ -173,7 +192,11 @@ def mark_stump(entries, cut, missing_left, right):
 
 @kernel
 def describe_stump(right, labels, weights, value, weight):
-    """Write class weights, (3, classes), and weights, (3,), of the root and its left and right child."""
+    """Write class weights, (3, classes), and weights, (3,), of the root and its left and right child.
+
+    right (n_rows,) uint8; labels (n_rows,) int32; weights (n_rows,) float64; value (3, n_classes)
+    float64, written; weight (3,) float64, written.
+    """
     value[:] = 0.0
     weight[:] = 0.0
     total = 0.0
@@ -189,7 +212,10 @@ def describe_stump(right, labels, weights, value, weight):
 # --------------------------------------------------------------------------- categories
 @subkernel
 def _count_categories(codes, words, cells):
-    """Add up the weight of every category, by class."""
+    """Add up the weight of every category, by class.
+
+    codes (n_rows,) uint32; words (n_rows,) int64; cells (most codes + 1, 2) int64, added to.
+    """
     for i in range(len(codes)):
         word = words[i]
         cells[np.uint64(codes[i]), np.uint64(word & _ONE)] += word >> _ONE
@@ -197,7 +223,10 @@ def _count_categories(codes, words, cells):
 
 @subkernel
 def _walk_categories(cells, missing, has_missing, seen, m, weight, mean):
-    """Return (score, categories on the left, missing left?) of the best cut of m categories in order."""
+    """Return (score, categories on the left, missing left?) of the best cut of m categories in order.
+
+    cells (most codes + 1, 2) int64; seen (most codes,) int64.
+    """
     best, place, best_side = REFUSED, np.int64(0), np.int64(0)
     for side in range(2 if has_missing else 1):
         left_weight, ones = np.int64(0), np.int64(0)
@@ -236,6 +265,10 @@ def search_category_stumps(
         See `score.free_categories`; the chance of every column, 0 where it is not charged.
     takes : uint8 array
         Filled for the best column: 1 goes left, 0 right, 2 is not met.
+
+    columns (n_some,) int64; codes (n_columns, n_rows) uint32; n_codes, starts (n_columns,) int64; chance
+    (n_columns,) float64; counts (n_counts,) int64; words (n_rows,) int64; takes (most codes,) uint8,
+    written.
     """
     most = 0
     for j in range(len(n_codes)):
