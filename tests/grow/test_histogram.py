@@ -8,8 +8,10 @@ import pytest
 from arboretum.engine.second_order import histogram
 from arboretum.engine.second_order.score import Features, SplitRules
 from arboretum.grow import histogram as grow_histogram
+from arboretum.grow.grower import GrowTarget
 from arboretum.grow.histogram import HistogramGrower
 from arboretum.textbook.lightgbm import LGBMSettings, grow_lgbm
+from tests.grow.gradients import grow, grow_and_place, walked
 
 NO_LIMIT = 1 << 30
 
@@ -138,7 +140,7 @@ def test_trees_are_those_of_the_textbook(case, missing):
             max_depth=depth if depth > 0 else NO_LIMIT,
             max_leaves=changes["num_leaves"],
         )
-        grown = HistogramGrower(codes, features(4, 9), how).grow(g, h, key=seed)
+        grown = grow(HistogramGrower(codes, features(4, 9), how), g, h, key=seed)
         assert shape_of(grown) == textbook_shape(book, X, np.arange(300)), seed
 
 
@@ -154,7 +156,7 @@ def test_categories_are_those_of_the_textbook(few):
         )
         book = grow_lgbm(X, g, h, settings, categorical=(0, 2))
         how = rules(min_rows=5.0, max_leaves=6, min_group=20.0, cat_smooth=5.0, cat_min_rows=5.0)
-        grown = HistogramGrower(codes, features(3, values, (0, 2)), how).grow(g, h, key=seed)
+        grown = grow(HistogramGrower(codes, features(3, values, (0, 2)), how), g, h, key=seed)
         assert shape_of(grown) == textbook_shape(book, X, np.arange(900)), seed
 
 
@@ -167,7 +169,7 @@ def test_threads_and_widths_make_the_same_tree(wide):
     h = rng.random(n).astype(np.float32)
     how = rules(max_leaves=20, min_rows=20.0, node_columns=6)
     grown = [
-        make_grower(codes, features(11, 40), how, jobs, wide=wide).grow(g, h, key=7)
+        grow(make_grower(codes, features(11, 40), how, jobs, wide=wide), g, h, key=7)
         for jobs in (1, 2, 3)
     ]
     for other in grown[1:]:
@@ -181,14 +183,11 @@ def test_the_width_of_codes_changes_nothing(n):
     _, narrow = table(rng, n, 9, 40, 0.1)
     g, h = gradients(rng, n)
     how, kinds = rules(max_leaves=15), features(9, 40, (2, 7))
-    one = HistogramGrower(narrow, kinds, how).grow(g, h, key=1)
+    one = grow(HistogramGrower(narrow, kinds, how), g, h, key=1)
     two = make_grower(narrow, kinds, how, wide=True)
-    grown = two.grow(g, h, key=1)
+    grown, placed = grow_and_place(two, g, h, key=1)
     assert shape_of(one) == shape_of(grown)
-    added, walked = np.zeros((n, 1)), np.zeros((n, 1))
-    two.add_to(added, 0, grown, grown.value)
-    two.walk_to(walked, 0, grown, grown.value)
-    assert np.array_equal(added, walked)
+    assert np.array_equal(placed, walked(two, grown, n))
 
 
 def test_wide_columns_stand_behind_the_others():
@@ -196,14 +195,14 @@ def test_wide_columns_stand_behind_the_others():
     _, codes = table(rng, 3_000, 8, 40, 0.1)
     g, h = gradients(rng, 3_000)
     how, kinds = rules(max_leaves=15), features(8, 40, (1, 4))
-    one = HistogramGrower(codes, kinds, how).grow(g, h, key=1)
+    one = grow(HistogramGrower(codes, kinds, how), g, h, key=1)
     wide = np.array([1, 4, 5])
     narrow = np.setdiff1d(np.arange(8), wide)
     kinds.storage[np.append(narrow, wide)] = np.arange(8)
     gone = np.where(codes[wide] == 255, 40, codes[wide]).astype(np.uint16)
     two = HistogramGrower(np.ascontiguousarray(codes[narrow]), kinds, how, wide=gone)
     assert two.store.starts.tolist() == list(range(0, 9 * 41, 41))
-    assert shape_of(two.grow(g, h, key=1)) == shape_of(one)
+    assert shape_of(grow(two, g, h, key=1)) == shape_of(one)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
@@ -215,9 +214,9 @@ def test_packed_sums_give_the_trees_of_sums_apart(missing, min_rows, monkeypatch
     g, h = gradients(rng, n)
     h *= (rng.integers(1, 17, n) / 16).astype(np.float32)  # rows differ in what they stand for
     how = rules(max_leaves=63, min_rows=min_rows)
-    packed = HistogramGrower(codes, features(5, 200), how).grow(g, h, key=0)
+    packed = grow(HistogramGrower(codes, features(5, 200), how), g, h, key=0)
     monkeypatch.setattr(histogram, "FULL", 0)  # no table is small enough
-    apart = HistogramGrower(codes, features(5, 200), how).grow(g, h, key=0)
+    apart = grow(HistogramGrower(codes, features(5, 200), how), g, h, key=0)
     assert len(packed) > 60
     assert shape_of(packed) == shape_of(apart)
 
@@ -227,7 +226,7 @@ def test_depth_first_fills_levels_before_it_goes_down():
     _, codes = table(rng, 500, 4, 30)
     g, h = gradients(rng, 500)
     how = rules(max_leaves=8, depth_first=True)
-    grown = HistogramGrower(codes, features(4, 30), how).grow(g, h, key=0)
+    grown = grow(HistogramGrower(codes, features(4, 30), how), g, h, key=0)
     depth = np.zeros(len(grown.first_child), int)
     for node, child in enumerate(grown.first_child):
         if child >= 0:
@@ -242,13 +241,13 @@ def test_monotone_answers_follow_the_sign():
     g = (-(X[:, 0] + rng.normal(size=2_000) * 8)).astype(np.float32)
     h = np.ones(2_000, np.float32)
     how = rules(max_leaves=16)
-    grown = HistogramGrower(codes, features(3, 20, monotone=(1, 0, 0)), how).grow(g, h, key=0)
-    scores = np.zeros((20, 1))
+    grown = grow(HistogramGrower(codes, features(3, 20, monotone=(1, 0, 0)), how), g, h, key=0)
+    scores = np.zeros(20)
     for c in range(20):
         codes_here = np.array([[c], [7], [7]], np.uint8)
         other = HistogramGrower(codes_here, features(3, 20, monotone=(1, 0, 0)), how)
-        other.walk_to(scores[c : c + 1], 0, grown, grown.value)
-    assert (np.diff(scores[:, 0]) >= 0).all()
+        scores[c] = walked(other, grown, 1)[0]
+    assert (np.diff(scores) >= 0).all()
     assert np.ptp(scores) > 0
 
 
@@ -258,7 +257,7 @@ def test_groups_keep_features_apart():
     g, h = gradients(rng, 3_000)
     groups = np.array([[1], [1], [2], [2]], np.uint64)
     how = rules(max_leaves=24)
-    grown = HistogramGrower(codes, features(4, 16), how, groups=groups).grow(g, h, key=0)
+    grown = grow(HistogramGrower(codes, features(4, 16), how, groups=groups), g, h, key=0)
 
     def paths(node, seen):
         child = grown.first_child[node]
@@ -276,11 +275,11 @@ def test_rows_left_out_reach_the_leaf_of_their_codes():
     _, codes = table(rng, 1_000, 3, 25, 0.1)
     g, h = gradients(rng, 1_000)
     grower = HistogramGrower(codes, features(3, 25), rules(max_leaves=10))
-    grown = grower.grow(g, h, key=0)
-    one, two = np.zeros((1_000, 1)), np.zeros((1_000, 1))
-    grower.add_to(one, 0, grown, grown.value)
-    grower.walk_to(two, 0, grown, grown.value)
-    assert np.array_equal(one, two)
+    grown, placed = grow_and_place(grower, g, h)
+    assert np.array_equal(placed, walked(grower, grown, 1_000))
+    some = np.arange(0, 1_000, 3, dtype=np.uint32)  # others find their leaves by their codes
+    grown, placed = grow_and_place(grower, g, h, rows=some)
+    assert np.array_equal(placed, walked(grower, grown, 1_000))
 
 
 def test_bundled_columns_are_asked_as_if_they_stood_alone():
@@ -292,8 +291,11 @@ def test_bundled_columns_are_asked_as_if_they_stood_alone():
         X[which == f, f] = level[which == f]
     g, h = gradients(rng, n)
     how = rules(max_leaves=12)
-    alone = HistogramGrower(np.ascontiguousarray(X.T).astype(np.uint8), features(3, 6), how).grow(
-        g, h, key=0
+    alone = grow(
+        HistogramGrower(np.ascontiguousarray(X.T).astype(np.uint8), features(3, 6), how),
+        g,
+        h,
+        key=0,
     )
     bundle = np.where(which < 3, 1 + 5 * which + level - 1, 0).astype(np.uint8)[None]
     together = Features(
@@ -305,12 +307,9 @@ def test_bundled_columns_are_asked_as_if_they_stood_alone():
         monotone=np.empty(0, np.int8),
     )
     grower = HistogramGrower(bundle, together, how)
-    grown = grower.grow(g, h, key=0)
+    grown, placed = grow_and_place(grower, g, h)
     assert shape_of(grown) == shape_of(alone)
-    one, two = np.zeros((n, 1)), np.zeros((n, 1))
-    grower.add_to(one, 0, grown, grown.value)
-    grower.walk_to(two, 0, grown, grown.value)
-    assert np.array_equal(one, two)
+    assert np.array_equal(placed, walked(grower, grown, n))
 
 
 FIGURES = ("first_child", "feature", "bin", "gain", "value", "cover", "count")
@@ -333,11 +332,11 @@ def test_any_number_of_threads_on_any_number_of_columns(columns, wide, monkeypat
     codes = rng.integers(0, 30, (columns, n)).astype(np.uint8)
     g, h = rng.normal(size=n).astype(np.float32), rng.random(n).astype(np.float32)
     how = rules(max_leaves=9, min_rows=20.0)
-    one = HistogramGrower(codes, features(columns, 30, (0,)), how).grow(g, h, key=3)
+    one = grow(HistogramGrower(codes, features(columns, 30, (0,)), how), g, h, key=3)
     monkeypatch.setattr(team, "crew", lambda n_jobs: n_jobs)
     for jobs in (2, 3, 5):
         kinds = features(columns, 30, (0,))
-        same(one, make_grower(codes, kinds, how, jobs, wide=wide).grow(g, h, key=3))
+        same(one, grow(make_grower(codes, kinds, how, jobs, wide=wide), g, h, key=3))
 
 
 def test_leaves_without_room_for_histograms_are_counted_again():
@@ -345,24 +344,23 @@ def test_leaves_without_room_for_histograms_are_counted_again():
     codes = rng.integers(0, 50, (6, 3_000)).astype(np.uint8)
     g, h = gradients(rng, 3_000)
     how = rules(max_leaves=200, min_rows=2.0)
-    with_room = HistogramGrower(codes, features(6, 50), how).grow(g, h, key=0)
+    with_room = grow(HistogramGrower(codes, features(6, 50), how), g, h, key=0)
     grower = HistogramGrower(codes, features(6, 50), how, pool=1)
-    same(with_room, grower.grow(g, h, key=0))
+    same(with_room, grow(grower, g, h, key=0))
     assert len(grower._tree.hists) == 8
 
 
-def test_rows_of_a_leaf_ascend():
+def test_every_row_has_its_leaf():
     rng = np.random.default_rng(5)
     n = 40_000
     codes = rng.integers(0, 50, (4, n)).astype(np.uint8)
     g, h = gradients(rng, n)
     grower = HistogramGrower(codes, features(4, 50), rules(max_leaves=25), 2)
-    grown = grower.grow(g, h, key=0)
-    leaves = np.flatnonzero(grown.first_child < 0)
-    rows = [grower.rows_of(grown, leaf) for leaf in leaves]
-    assert all(np.all(np.diff(some) > 0) for some in rows)
-    assert [len(some) for some in rows] == grown.count[leaves].tolist()
-    assert np.array_equal(np.sort(np.concatenate(rows)), np.arange(n))
+    grown = grower.grow(GrowTarget(g, h=h), None, 0)
+    leaves = np.flatnonzero(grown.tree.first_child < 0)
+    many = np.bincount(grown.leaf_of_row, minlength=len(grown.tree))
+    assert many[leaves].tolist() == grown.tree.count[leaves].tolist()
+    assert many.sum() == n == many[leaves].sum()
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -377,12 +375,12 @@ def test_derivatives_that_are_no_numbers_are_refused(bad):
         given = [g.copy(), h.copy()]
         given[which][17] = bad
         with pytest.raises(DataError, match="must be finite"):
-            grower.grow(*given, key=0)
+            grow(grower, *given, key=0)
     h[3] = -1.0
     with pytest.raises(DataError, match="not negative"):
-        grower.grow(g, h, key=0)
+        grow(grower, g, h, key=0)
     h[3] = -0.0
-    assert len(grower.grow(g, h, key=0)) > 1
+    assert len(grow(grower, g, h, key=0)) > 1
 
 
 @pytest.mark.parametrize("columns", [5, 9, 11, 19, 33])
@@ -393,7 +391,7 @@ def test_places_that_no_column_fills_count_for_nothing(columns):
     book = grow_lgbm(X, g, h, LGBMSettings(min_child_samples=5, num_leaves=10))
     grower = HistogramGrower(codes, features(columns, 7), rules(min_rows=5.0, max_leaves=10))
     for _ in range(2):
-        grown = grower.grow(g, h, key=0)
+        grown = grow(grower, g, h, key=0)
         assert shape_of(grown) == textbook_shape(book, X, np.arange(400))
 
 
@@ -429,7 +427,7 @@ def test_lists_of_bins_in_use_give_the_same_trees(n, changes, settings, missing,
     for most in (grow_histogram.MOST_LISTED, 0):
         monkeypatch.setattr(grow_histogram, "MOST_LISTED", most)
         grower = HistogramGrower(np.empty((0, n), np.uint8), kinds, how, wide=wide, **settings)
-        grown.append([grower.grow(g, h, key=1), grower.grow(g, h, key=2, rows=rows)])
+        grown.append([grow(grower, g, h, key=1), grow(grower, g, h, key=2, rows=rows)])
         assert (grower.store.listed.max() > 0) == (most > 0)
     for one, other in zip(*grown, strict=True):
         assert len(one) > 20
@@ -441,8 +439,8 @@ def test_rules_that_lists_do_not_serve_have_none():
     wide, g, h = _wide_table(np.random.default_rng(0), n, values, 0.0)
     kinds = features(2, 0, (1,))._replace(n_bins=values.astype(np.int32))
     grower = HistogramGrower(np.empty((0, n), np.uint8), kinds, rules(), wide=wide)
-    grower.grow(g, h, key=1)
+    grow(grower, g, h, key=1)
     assert grower.store.listed.tolist() == [299, 0]  # not of categories
     grower.rules = rules(l1=1.0)
-    grower.grow(g, h, key=1)
+    grow(grower, g, h, key=1)
     assert grower.store.listed.tolist() == [0, 0]

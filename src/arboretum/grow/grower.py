@@ -11,7 +11,7 @@ key          what random draws depend on, besides the node
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.grow.settings import Growth
 
-__all__ = ["GrowTarget", "Grower", "Grown", "make_target"]
+__all__ = ["GrowTarget", "Grower", "Grown", "make_target", "rest_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +32,10 @@ class GrowTarget:
     """What a tree is grown for, of all rows of the table."""
 
     y: np.ndarray  # (n, outputs): int32 class codes, or float64; (n,) float32: gradients
-    classes: np.ndarray | None  # (outputs,) number of classes; None for regression
-    weights: np.ndarray  # (n,) float64, or empty when every row weighs 1; of gradients, see `h`
-    h: np.ndarray | None = None  # (n,) float32: hessians; ``weights`` are then those of ``rows``
+    classes: np.ndarray | None = None  # (outputs,) number of classes; None for regression
+    # (n,) float64, or empty when every row weighs 1; of gradients, float32 of the rows that are drawn
+    weights: np.ndarray = field(default_factory=lambda: np.empty(0))
+    h: np.ndarray | None = None  # (n,) float32: hessians
     columns: np.ndarray | None = None  # int64: features the tree may ask for, ascending; None: all
 
     @property
@@ -87,6 +88,17 @@ class Grown:
             return self
         tree = prune(self.tree, settings.ccp_alpha)
         return Grown(tree, lambda: leaves_of(tree, matrix, settings.n_jobs))
+
+
+def rest_of(rows: np.ndarray, n: int) -> np.ndarray:
+    """Return the other rows of n.
+
+    >>> rest_of(np.array([0, 3]), 5).tolist()
+    [1, 2, 4]
+    """
+    others = np.ones(n, np.bool_)
+    others[rows] = False
+    return np.flatnonzero(others).astype(np.uint32)
 
 
 class Grower(Protocol):

@@ -30,7 +30,7 @@ from arboretum.engine.dtypes import (
     as_records,
     record_table,
 )
-from arboretum.engine.second_order import decode, histogram, pack
+from arboretum.engine.second_order import decode, histogram
 from arboretum.engine.second_order import grow as engine
 from arboretum.engine.second_order import rounds as boost_round
 from arboretum.engine.second_order.draw import ColumnDraw
@@ -41,6 +41,7 @@ from arboretum.engine.second_order.pack import GivenRows, Scales
 from arboretum.engine.second_order.score import Features, SplitRules, SplitScratch, is_plain
 from arboretum.errors import DataError
 from arboretum.grow.decoding import GrownNodes, Logged
+from arboretum.grow.grower import Grown, GrowTarget, rest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HistogramGrower",
     "found",
+    "given_of",
     "make_given",
     "new_draw",
     "new_log",
@@ -96,6 +98,13 @@ def make_given(
         these = _NO_ROWS if rows is None else rows
         return GivenRows(g, h, these, _NO_FACTORS, 1.0, np.uint64(key))
     return GivenRows(g, h, rows, factor, float(factor.max(initial=1.0)), np.uint64(key))
+
+
+def given_of(target: GrowTarget, rows: np.ndarray | None, key: int) -> GivenRows:
+    """Return what a tree of gradients and hessians is grown for."""
+    assert target.h is not None
+    factor = target.weights if len(target.weights) else None
+    return make_given(target.y, target.h, key, rows, factor)
 
 
 def new_scales(n_blocks: int) -> Scales:
@@ -189,7 +198,6 @@ class HistogramGrower:
         self.scratch = [self._new_scratch() for _ in range(self.threads)]
         self._tree: GrowingTree | None = None
         self._parts: tuple[SplitRules, Parts] | None = None
-        self._rows = np.empty(0, np.uint32)  # that the last tree was grown on; none: all
         self._log, self._logged = new_log(0, 0), 0
 
     def _store(self, codes: np.ndarray, wide: np.ndarray) -> Store:
@@ -318,31 +326,17 @@ class HistogramGrower:
         return self._tree
 
     # ------------------------------------------------------------------ growing
-    def grow(
-        self,
-        g: np.ndarray,
-        h: np.ndarray,
-        key: int,
-        *,
-        rows: np.ndarray | None = None,
-        factor: np.ndarray | None = None,
-        columns: np.ndarray | None = None,
-    ) -> GrownNodes:
-        """Grow a tree for gradients and hessians (float32, one per row).
-
-        ``rows`` (uint32, ascending) are those that take part, ``factor`` what each of them counts.
-        ``columns`` are the features the tree may ask for, ascending.
-        """
-        n = len(g) if rows is None else len(rows)
+    def grow(self, target: GrowTarget, rows: np.ndarray | None, key: int) -> Grown:
+        """Grow a tree of codes for gradients and hessians; read its leaves before the next one grows."""
+        n, columns = len(target.y) if rows is None else len(rows), target.columns
         if columns is None:
             columns = np.arange(len(self.features.storage), dtype=np.int64)
         tree = self._tree_for(columns, n)
-        given = make_given(g, h, key, rows, factor)
-        self._grow(tree, given, n)
-        self._rows = given.rows
+        self._grow(tree, given_of(target, rows, key), n)
         if tree.counters["failed"][0]:
             raise DataError(NOT_GOOD)
-        return self._grown(tree)
+        grown = self._grown(tree)
+        return Grown(grown, lambda: self._placed(grown, tree.leaf_of, rows))
 
     def is_small(self, n_rows: int, n_trees: int) -> bool:
         """Tell whether so many trees on so many rows are best grown by one thread in one call."""
@@ -421,45 +415,23 @@ class HistogramGrower:
         n = tree.counters["nodes"][0]
         return GrownNodes(tree.nodes[:n].copy(), tree.members[:n].copy())
 
-    # ------------------------------------------------------------------ answers
-    def rows_of(self, tree: GrownNodes, leaf: int) -> np.ndarray:
-        """Return the rows of a leaf of the last tree, ascending."""
-        last = self._tree
-        assert last is not None
-        entries, pieces = last.lists[tree.depth[leaf] & 1], last.ranges[leaf].tolist()
-        rows = [entries[start:end] >> np.uint64(32) for start, end in pieces]
-        ascending = [r if len(r) < 2 or r[0] < r[-1] else r[::-1] for r in rows]
-        return np.concatenate(ascending).astype(np.int64)
+    # ------------------------------------------------------------------ leaves
+    def _placed(self, tree: GrownNodes, leaf: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
+        """Return the leaf of every row; those of ``rows`` are known."""
+        if rows is not None:
+            others = rest_of(rows, len(leaf))
+            leaf[others] = self.leaves_of(tree, others)
+        return leaf
 
-    def add_to(self, score: np.ndarray, output: int, tree: GrownNodes, values: np.ndarray) -> None:
-        """Add the values of the last tree's leaves to the scores of the rows it was grown on."""
-        last = self._tree
-        assert last is not None
-        n = int(last.nodes["rows"][0])
-
-        def add(block: tuple[int, int]) -> None:
-            pack.add_marked(last.leaf_of, values, self._rows, block[0], block[1], score, output)
-
-        self._each(add, parallel.blocks(n, self.n_jobs), n)
-
-    def walk_to(
-        self,
-        score: np.ndarray,
-        output: int,
-        tree: GrownNodes,
-        values: np.ndarray,
-        rows: np.ndarray | None = None,
-    ) -> None:
-        """Add the values of the leaves that rows reach by their codes (None: all rows)."""
-        these = np.empty(0, np.uint32) if rows is None else rows
-        n = len(score) if rows is None else len(rows)
-        values = np.ascontiguousarray(values)  # a column is to Numba another type
+    def leaves_of(self, tree: GrownNodes, rows: np.ndarray) -> np.ndarray:
+        """Return the leaves that some rows (uint32) reach by their codes."""
+        n, leaf = len(rows), np.empty(len(rows), np.int64)
 
         def go(block: tuple[int, int]) -> None:
-            leaf = np.empty(block[1] - block[0], np.int64)
             decode.walk_codes(
-                self.store, self.features, tree.nodes, tree.members, these, *block, leaf
-            )
-            pack.add_reached(leaf, values, these, *block, score, output)
+                self.store, self.features, tree.nodes, tree.members, rows, *block,
+                leaf[block[0] : block[1]],
+            )  # fmt: skip
 
         self._each(go, parallel.blocks(n, max(2 * self.n_jobs, n >> 16)), n)
+        return leaf

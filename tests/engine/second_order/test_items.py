@@ -9,6 +9,7 @@ from arboretum.engine.second_order.histogram import BINS, counter_of
 from arboretum.engine.second_order.score import Features
 from arboretum.grow.histogram import HistogramGrower, tile_shape
 from tests.engine.second_order.scan_cases import RULES
+from tests.grow.gradients import grow
 
 N = 400
 
@@ -28,7 +29,7 @@ def grower(n_bins, rules=RULES, monotone=(), **more):
 def grown(one):
     rng = np.random.default_rng(2)
     g, h = rng.normal(size=N).astype(np.float32), rng.uniform(0.1, 1, N).astype(np.float32)
-    tree = one.grow(g, h, key=3)
+    tree = grow(one, g, h, key=3)
     names = ("feature", "bin", "missing_left", "gain", "first_child", "value", "cover")
     return [getattr(tree, name).tolist() for name in names]
 

@@ -33,13 +33,6 @@ def test_fine_sums_fit_and_use_their_bits(most, n):
     assert scale_for(0.0, bits_of_each(n)) == 1.0
 
 
-def test_leaves_add_their_values_to_their_rows():
-    entries = np.array([2, 0, 1], np.uint64) << np.uint64(32)
-    score = np.zeros((3, 2))
-    pack.add_leaf(entries, np.array([0, 2]), np.array([2, 3]), np.array([1.5, -1.0]), score, 1)
-    assert score.tolist() == [[0.0, 1.5], [0.0, -1.0], [0.0, 1.5]]
-
-
 @kernel
 def sum_leaves(given, fine, entries, ends, leaf_of, sums):
     start = 0
@@ -78,12 +71,3 @@ def test_rows_add_the_value_of_the_leaf_they_are_marked_with(rows):
     touched = rows[1:3] if len(rows) else [1, 2]
     expected[touched, 1] = np.array([10.0, 20.0])[leaf_of[touched]]
     assert score.tolist() == expected.tolist()
-
-
-@pytest.mark.parametrize("rows", [np.empty(0, np.uint32), np.uint32([0, 2, 1, 3])])
-def test_rows_add_the_value_of_the_leaf_they_reached(rows):
-    score, leaf = np.zeros((4, 1)), np.array([1, 0])
-    pack.add_reached(leaf, np.array([10.0, 20.0]), rows, 1, 3, score, 0)  # the second and third
-    expected = np.zeros(4)
-    expected[rows[1:3] if len(rows) else [1, 2]] = [20.0, 10.0]
-    assert score[:, 0].tolist() == expected.tolist()

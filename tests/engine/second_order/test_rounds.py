@@ -11,6 +11,7 @@ from arboretum.engine.second_order.rounds import RoundTarget, Turn
 from arboretum.engine.second_order.score import Features
 from arboretum.grow.histogram import HistogramGrower, new_log
 from tests.engine.second_order.scan_cases import RULES
+from tests.grow.gradients import grow
 
 N, WIDTH, BINS = 60, 3, 8
 TURN = Turn(np.uint64(5), 0, 1, 0.3, 0.3, moves=True, may_stick=False)
@@ -59,7 +60,7 @@ def test_a_round_is_a_tree_of_its_key_times_the_step():
     (one, codes), target = grower(), target_of(2)
     grown = make(one, target, first=6)
     for k, tree in enumerate(grown.each()):
-        alone = grower()[0].grow(target.g[k], target.h[k], key_of(5, 6, k, 0))
+        alone = grow(grower()[0], target.g[k], target.h[k], key_of(5, 6, k, 0))
         assert np.array_equal(tree.value, alone.value * 0.3 + 0.0)
         leaf = np.zeros(N, np.int64)
         for _ in range(4):

@@ -21,6 +21,7 @@ from arboretum.structure.tree import Tree
 from arboretum.textbook.xgboost import XGBNode, grow_xgb
 from arboretum.textbook.xgboost_splits import XGBSettings
 from tests.boosting.xgboost.xgb_cases import saved
+from tests.grow.gradients import grow, grow_and_place, walked
 
 PLAIN = SplitRules(
     l1=0.0, l2=1.0, max_delta_step=0.0, path_smooth=0.0, min_gain=0.0, reach_gain=True,
@@ -120,7 +121,7 @@ def test_equals_the_textbook_for_all_settings(seed, monkeypatch):
         l1=settings.reg_alpha, l2=settings.reg_lambda, max_delta_step=settings.max_delta_step,
         min_gain=settings.gamma, min_weight=settings.min_child_weight, max_depth=settings.max_depth,
     )  # fmt: skip
-    _assert_textbook(X, _grower(X, rules).grow(g, h, key=0), 0, grow_xgb(X, g, h, settings))
+    _assert_textbook(X, grow(_grower(X, rules), g, h, key=0), 0, grow_xgb(X, g, h, settings))
 
 
 def test_pruning_by_gamma_spares_what_stands_over_a_better_split():
@@ -130,19 +131,19 @@ def test_pruning_by_gamma_spares_what_stands_over_a_better_split():
     h = np.ones(16, np.float32)
     counts = []
     for gamma in (0.0, 1.0, 20.0):
-        tree = _grower(X, PLAIN._replace(min_gain=gamma, max_depth=2)).grow(g, h, key=0)
+        tree = grow(_grower(X, PLAIN._replace(min_gain=gamma, max_depth=2)), g, h, key=0)
         counts.append(int((tree.first_child < 0).sum()))
-    full = _grower(X, PLAIN._replace(max_depth=2)).grow(g, h, key=0)
+    full = grow(_grower(X, PLAIN._replace(max_depth=2)), g, h, key=0)
     assert full.gain[0] < 1.0 < full.gain[1:3].min()  # the root survives γ = 1 all the same
     assert counts == [4, 4, 1]
 
 
 def test_a_gain_that_equals_gamma_suffices_only_where_it_may():
     X, g, h = np.array([[1.0], [2.0]]), np.float32([-1, 1]), np.ones(2, np.float32)
-    gain = _grower(X).grow(g, h, key=0).gain[0]
+    gain = grow(_grower(X), g, h, key=0).gain[0]
     for reach, nodes in ((True, 3), (False, 1)):
         rules = PLAIN._replace(min_gain=float(gain), reach_gain=reach)
-        assert len(_grower(X, rules).grow(g, h, key=0).gain) == nodes
+        assert len(grow(_grower(X, rules), g, h, key=0).gain) == nodes
 
 
 # ---------------------------------------------------------------------- xgboost
@@ -152,8 +153,9 @@ def _boost(grower: ExactGrower, y, weight, rounds: int) -> list[ExactTree]:
     for m in range(rounds):
         p = 1 / (1 + np.exp(-margin[:, 0].astype(np.float32)))
         g, h = (p - y) * weight, np.maximum(p * (1 - p), np.float32(1e-16)) * weight
-        trees.append(grower.grow(g.astype(np.float32), h.astype(np.float32), key=m))
-        grower.add_to(margin, 0, trees[-1], trees[-1].value * 0.3)
+        tree, placed = grow_and_place(grower, g.astype(np.float32), h.astype(np.float32), key=m)
+        trees.append(tree)
+        margin[:, 0] += placed * 0.3
     return trees
 
 
@@ -246,15 +248,15 @@ def test_threads_change_nothing(n_jobs, monkeypatch):
     )  # several threads for little data, too
     X, g, h, _ = _data(4, n=2000, missing=0.1)
     how = {"rules": PLAIN._replace(node_columns=3, min_gain=0.5)}
-    one = _grower(X, **how).grow(g, h, key=7)
-    assert _same(_grower(X, n_jobs=n_jobs, **how).grow(g, h, key=7), one)
+    one = grow(_grower(X, **how), g, h, key=7)
+    assert _same(grow(_grower(X, n_jobs=n_jobs, **how), g, h, key=7), one)
     assert len(one.gain) > 20
 
 
 def test_the_order_of_rows_changes_nothing():
     X, g, h, _ = _data(5, missing=0.1)
     order = np.random.default_rng(0).permutation(len(X))
-    assert _same(_grower(X[order]).grow(g[order], h[order], key=0), _grower(X).grow(g, h, key=0))
+    assert _same(grow(_grower(X[order]), g[order], h[order], key=0), grow(_grower(X), g, h, key=0))
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -263,20 +265,20 @@ def test_a_sample_of_rows_is_a_smaller_table(missing):
     X = np.round(X, 1)  # ties: marks must survive the filter
     rows = np.flatnonzero(np.random.default_rng(1).random(len(X)) < 0.6).astype(np.uint32)
     whole = _grower(X)
-    tree = whole.grow(g, h, key=0, rows=rows)
-    alone = _grower(X[rows]).grow(g[rows], h[rows], key=0)
+    tree = grow(whole, g, h, key=0, rows=rows)
+    alone = grow(_grower(X[rows]), g[rows], h[rows], key=0)
     for name in ("first_child", "feature", "threshold", "missing_left", "count"):
         assert np.array_equal(getattr(tree, name), getattr(alone, name), equal_nan=True)
     assert tree.value == pytest.approx(alone.value)
-    assert _same(whole.grow(g, h, key=0), _grower(X).grow(g, h, key=0))  # and no trace is left
+    assert _same(grow(whole, g, h, key=0), grow(_grower(X), g, h, key=0))  # and no trace is left
 
 
 def test_factors_multiply_derivatives():
     X, g, h, _ = _data(7)
     rows = np.arange(0, len(X), 2, dtype=np.uint32)
     factor = np.where(rows % 4 == 0, 1, 3).astype(np.float32)
-    by_factor = _grower(X).grow(g, h, key=0, rows=rows, factor=factor)
-    alone = _grower(X[rows]).grow(g[rows] * factor, h[rows] * factor, key=0)
+    by_factor = grow(_grower(X), g, h, key=0, rows=rows, factor=factor)
+    alone = grow(_grower(X[rows]), g[rows] * factor, h[rows] * factor, key=0)
     assert np.array_equal(by_factor.feature, alone.feature)
     assert by_factor.value == pytest.approx(alone.value)
 
@@ -286,17 +288,16 @@ def test_kinds_of_matrices_make_the_same_tree():
     X = np.where(np.random.default_rng(2).random(X.shape) < 0.5, X, 0)  # zeros are values
     X[::7, 1] = np.nan
     dense = _grower(X)
-    tree = dense.grow(g, h, key=0)
+    tree = grow(dense, g, h, key=0)
     for matrix in (FrameMatrix(list(X.T)), SparseMatrix(sp.csc_matrix(X))):
         grower = ExactGrower(matrix, PLAIN)
-        assert _same(grower.grow(g, h, key=0), tree)
-        for some in (None, np.arange(0, 300, 3, dtype=np.uint32)):
-            expected, scores = np.zeros((300, 2)), np.zeros((300, 2))
-            dense.walk_to(expected, 1, tree, tree.value, some)
-            grower.walk_to(scores, 1, tree, tree.value, some)
-            assert np.array_equal(scores, expected)
-            assert np.any(scores[:, 1])
-            assert not np.any(scores[:, 0])
+        assert _same(grow(grower, g, h, key=0), tree)
+        for some in (np.arange(300, dtype=np.uint32), np.arange(0, 300, 3, dtype=np.uint32)):
+            reached = grower.leaves_of(tree, some)
+            assert np.array_equal(reached, dense.leaves_of(tree, some))
+            assert len(np.unique(reached)) > 1
+            _, placed = grow_and_place(grower, g, h, rows=some)  # others go by their values
+            assert np.array_equal(placed, walked(grower, grow(grower, g, h, rows=some), 300))
 
 
 def test_stored_zeros_are_zeros_and_stored_nans_missing():
@@ -305,7 +306,7 @@ def test_stored_zeros_are_zeros_and_stored_nans_missing():
     grower = ExactGrower(SparseMatrix(stored), PLAIN, zero_is_missing=True)
     assert grower.lists.many.ravel().tolist() == [4, 3]
     g, h = np.float32([-2, 1, 1, 3]), np.ones(4, np.float32)
-    assert _same(grower.grow(g, h, key=0), _grower(X).grow(g, h, key=0))
+    assert _same(grow(grower, g, h, key=0), grow(_grower(X), g, h, key=0))
 
 
 # ---------------------------------------------------------------------- which columns
@@ -318,8 +319,8 @@ def _depths(tree: ExactTree) -> np.ndarray:
 
 def test_a_tree_asks_only_for_its_columns():
     X, g, h, _ = _data(9)
-    tree = _grower(X).grow(g, h, key=0, columns=np.array([1, 3]))
-    alone = _grower(X[:, [1, 3]]).grow(g, h, key=0)
+    tree = grow(_grower(X), g, h, key=0, columns=np.array([1, 3]))
+    alone = grow(_grower(X[:, [1, 3]]), g, h, key=0)
     inner = tree.first_child >= 0
     assert np.array_equal(tree.feature[inner], np.array([1, 3])[alone.feature[inner]])
     assert np.array_equal(tree.threshold, alone.threshold, equal_nan=True)
@@ -327,33 +328,33 @@ def test_a_tree_asks_only_for_its_columns():
 
 def test_columns_are_drawn_by_level_and_by_node():
     X, g, h, _ = _data(10, f=8)
-    by_level = _grower(X, PLAIN._replace(level_columns=1)).grow(g, h, key=3)
+    by_level = grow(_grower(X, PLAIN._replace(level_columns=1)), g, h, key=3)
     depth, inner = _depths(by_level), by_level.first_child >= 0
     used = [set(by_level.feature[inner & (depth == d)].tolist()) for d in range(depth.max())]
     assert all(len(one) == 1 for one in used)
     assert len(set.union(*used)) > 1
-    by_node = _grower(X, PLAIN._replace(node_columns=1)).grow(g, h, key=3)
+    by_node = grow(_grower(X, PLAIN._replace(node_columns=1)), g, h, key=3)
     assert len(set(by_node.feature[_depths(by_node) == 3].tolist())) > 2
     again = _grower(X, PLAIN._replace(node_columns=1))
-    assert _same(again.grow(g, h, key=3), by_node)
-    assert not _same(again.grow(g, h, key=4), by_node)
+    assert _same(grow(again, g, h, key=3), by_node)
+    assert not _same(grow(again, g, h, key=4), by_node)
 
 
 # ---------------------------------------------------------------------- limits
 def test_leaves_rows_and_depth_are_limited():
     X, g, h, _ = _data(11)
-    few = _grower(X, PLAIN._replace(max_leaves=5)).grow(g, h, key=0)
+    few = grow(_grower(X, PLAIN._replace(max_leaves=5)), g, h, key=0)
     assert (few.first_child < 0).sum() == 5
-    large = _grower(X, PLAIN._replace(min_rows=30.0)).grow(g, h, key=0)
+    large = grow(_grower(X, PLAIN._replace(min_rows=30.0)), g, h, key=0)
     assert 30 <= large.count[large.first_child < 0].min() < 60
-    deep = _grower(X, PLAIN._replace(max_depth=40, min_weight=0.0)).grow(g, h, key=0)
+    deep = grow(_grower(X, PLAIN._replace(max_depth=40, min_weight=0.0)), g, h, key=0)
     assert 8 < _depths(deep).max() <= 40
-    assert len(_grower(X, PLAIN._replace(max_depth=0)).grow(g, h, key=0).gain) == 1
+    assert len(grow(_grower(X, PLAIN._replace(max_depth=0)), g, h, key=0).gain) == 1
 
 
 def test_a_root_of_too_little_cover_answers_nothing():
-    tree = _grower(np.array([[1.0], [2.0]])).grow(
-        np.float32([1, 2]), np.full(2, 0.1, np.float32), 0
+    tree = grow(
+        _grower(np.array([[1.0], [2.0]])), np.float32([1, 2]), np.full(2, 0.1, np.float32), 0
     )
     assert tree.value.tolist() == [0.0]
 
@@ -361,7 +362,7 @@ def test_a_root_of_too_little_cover_answers_nothing():
 def test_monotone_answers_rise_along_the_column():
     X, g, h, _ = _data(12)
     g = (g - 3 * np.sin(3 * X[:, 0])).astype(np.float32)
-    tree = _grower(X, monotone=np.array([1, 0, 0, 0, 0])).grow(g, h, key=0)
+    tree = grow(_grower(X, monotone=np.array([1, 0, 0, 0, 0])), g, h, key=0)
     schema, _ = learn_schema(X)
     grid = np.repeat(X[:40], 50, axis=0)
     grid[:, 0] = np.tile(np.linspace(-3, 3, 50), 40)
@@ -375,14 +376,11 @@ def test_rows_stand_in_their_leaves_and_walk_to_them():
     X, g, h, _ = _data(13, missing=0.2)
     X[:, 1] = np.round(X[:, 1])
     grower = _grower(X, PLAIN._replace(min_gain=1.0))
-    tree = grower.grow(g, h, key=0)
-    added, walked = np.zeros((300, 1)), np.zeros((300, 1))
-    grower.add_to(added, 0, tree, tree.value)
-    grower.walk_to(walked, 0, tree, tree.value)
-    assert np.array_equal(added, walked)
+    tree, placed = grow_and_place(grower, g, h)
+    assert np.array_equal(placed, walked(grower, tree, 300))
     schema, _ = learn_schema(X)
     whole = _tree(tree, schema, 2 * tree.value)
-    assert np.array_equal(whole.value[leaves_of(whole, DenseMatrix(X)), 0, 0], 2 * added[:, 0])
+    assert np.array_equal(whole.value[leaves_of(whole, DenseMatrix(X)), 0, 0], 2 * placed)
     assert np.array_equal(whole.weight, tree.cover)
     assert (tree.end - tree.start == tree.count).all()
 
@@ -401,7 +399,7 @@ def test_rows_stand_in_their_leaves_and_walk_to_them():
 )
 def test_thresholds_are_the_largest_number_below_the_cut(values, threshold):
     X = np.array(values).repeat(2)[:, None]
-    tree = _grower(X).grow(np.float32([-1, -1, 1, 1]), np.ones(4, np.float32), key=0)
+    tree = grow(_grower(X), np.float32([-1, -1, 1, 1]), np.ones(4, np.float32), key=0)
     assert tree.threshold[0] == threshold
     assert tree.missing_left[0] == (not np.isnan(values[1]))
 
@@ -412,7 +410,7 @@ def test_thresholds_are_the_largest_number_below_the_cut(values, threshold):
 )
 def test_derivatives_that_make_no_sense_are_refused(g, h):
     with pytest.raises(DataError, match="finite"):
-        _grower(np.array([[1.0], [2.0]])).grow(np.float32(g), np.float32(h), key=0)
+        grow(_grower(np.array([[1.0], [2.0]])), np.float32(g), np.float32(h), key=0)
 
 
 def test_too_many_rows_are_refused(monkeypatch):
@@ -426,7 +424,7 @@ def test_wide_spreads_of_derivatives_lose_nothing_that_counts():
     X, g, h, _ = _data(14)
     g[0] = 1e6
     book = grow_xgb(X, g, h, XGBSettings(max_depth=4))
-    _assert_textbook(X, _grower(X, PLAIN._replace(max_depth=4)).grow(g, h, key=0), 0, book)
+    _assert_textbook(X, grow(_grower(X, PLAIN._replace(max_depth=4)), g, h, key=0), 0, book)
 
 
 # ---------------------------------------------------------------------- in one call

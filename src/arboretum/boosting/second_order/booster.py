@@ -17,11 +17,14 @@ import numpy as np
 from arboretum.boosting.loss.user import UserObjective
 from arboretum.boosting.second_order.dart import dropped_trees
 from arboretum.data.checks import list_rows
+from arboretum.engine import parallel
 from arboretum.engine.keys import ALL_BITS, key_of
 from arboretum.engine.second_order.loss import GIVEN, LossKernel
+from arboretum.engine.second_order.pack import add_marked
 from arboretum.engine.second_order.rounds import RoundTarget, Turn
 from arboretum.errors import DataError
 from arboretum.grow.decoding import GrownNodes, Logged
+from arboretum.grow.grower import Grown, GrowTarget, rest_of
 from arboretum.grow.histogram import NOT_GOOD
 from arboretum.predict.ensemble import Ensemble
 
@@ -34,7 +37,7 @@ __all__ = ["Booster"]
 
 # words of a set of categories: trees with longer ones do not wait to be decoded, for memory's sake
 _LONG_SETS = 256
-_NO_WEIGHT = np.empty(0)
+_NO_WEIGHT, _ALL_ROWS = np.empty(0), np.empty(0, np.uint32)
 
 
 class Booster:
@@ -210,8 +213,10 @@ class Booster:
             _check(self._g, self._h, m + len(grown.sizes) // k)  # says where
             raise DataError(NOT_GOOD)
         if rows is not None and not plan.averaged:
+            others = rest_of(rows, len(self.margin))
             for output, tree in enumerate(grown.each()):
-                self._add_others(tree, tree.value, output, rows)
+                leaf = self.grower.leaves_of(tree, others)  # type: ignore[arg-type]
+                self.margin[others, output] += tree.value[leaf]
         self._waiting.append(grown)
         self._n_waiting += len(grown.sizes)
         if grown.nodes.members.shape[1] > _LONG_SETS:
@@ -230,17 +235,17 @@ class Booster:
                 key = key_of(plan.seed, m, output, twin)
                 rows, factor = draws.rows(plan, g, h, m, twin)
                 columns = draws.tree_columns(plan, key)
+                weights = _NO_WEIGHT if factor is None else factor
+                target = GrowTarget(g[output], None, weights, h[output], columns)
                 try:
-                    tree = self.grower.grow(
-                        g[output], h[output], key, rows=rows, factor=factor, columns=columns
-                    )
+                    grown = self.grower.grow(target, rows, key)
                 except DataError:
                     _check(g, h, m)  # says where
                     raise
-                values = self._values(tree, output, begun)
+                values = self._values(grown, output, begun, rows)
                 if not plan.averaged:
-                    self._add(tree, values, output, rows)
-                new.append(self._decode(tree, values))
+                    self._add(grown.leaf_of_row, values, output)
+                new.append(self._decode(grown.tree, values))
         self.trees += new
         return [len(tree) for tree in new]
 
@@ -264,34 +269,36 @@ class Booster:
         if isinstance(self.objective, UserObjective):
             _refuse_negative(self._h, self.objective.name, m)
 
-    def _values(self, tree: GrownNodes, output: int, margin: np.ndarray) -> np.ndarray:
+    def _values(
+        self, grown: Grown, output: int, margin: np.ndarray, rows: np.ndarray | None
+    ) -> np.ndarray:
         """Return what the nodes add: renewed from ``margin`` where the loss requires it, times η."""
+        tree = grown.tree
         if len(tree) == 1 and not self.plan.unsplit_answers:
             return np.zeros(1)
         values = tree.value.copy()
         renew = self.objective.renew_leaf
         if renew is not None:
-            table = self.training
-            for leaf in np.flatnonzero(tree.first_child < 0).tolist():
-                rows = self.grower.rows_of(tree, leaf)  # type: ignore[arg-type]
-                values[leaf] = renew(table.y, margin, table.weight, rows, output)
+            table, leaf = self.training, grown.leaf_of_row
+            leaf = leaf if rows is None else leaf[rows]
+            order = np.argsort(leaf, kind="stable")
+            order = order if rows is None else rows[order].astype(np.int64)
+            ends = np.cumsum(np.bincount(leaf, minlength=len(tree)))
+            for node in np.flatnonzero(tree.first_child < 0).tolist():
+                here = order[ends[node - 1] if node else 0 : ends[node]]
+                values[node] = renew(table.y, margin, table.weight, here, output)
         return values if self.plan.averaged else values * self.plan.learning_rate
 
-    def _add(
-        self, tree: GrownNodes, values: np.ndarray, output: int, rows: np.ndarray | None
-    ) -> None:
-        self.grower.add_to(self.margin, output, tree, values)  # type: ignore[arg-type]
-        if rows is not None:
-            self._add_others(tree, values, output, rows)
+    def _add(self, leaf_of_row: np.ndarray, values: np.ndarray, output: int) -> None:
+        """Add a tree to the margins."""
+        n, n_jobs = len(self.margin), self.plan.n_jobs
 
-    def _add_others(
-        self, tree: GrownNodes, values: np.ndarray, output: int, rows: np.ndarray
-    ) -> None:
-        """Add a tree to the margins of the rows it was not grown on."""
-        left_out = np.ones(len(self.margin), bool)
-        left_out[rows] = False
-        others = np.flatnonzero(left_out).astype(np.uint32)
-        self.grower.walk_to(self.margin, output, tree, values, others)  # type: ignore[arg-type]
+        def add(block: tuple[int, int]) -> None:
+            add_marked(leaf_of_row, values, _ALL_ROWS, *block, self.margin, output)
+
+        parallel.run(
+            add, parallel.blocks(n, n_jobs), parallel.threads_for(n, parallel.CODE, n_jobs)
+        )
 
     # ------------------------------------------------------------------ dart
     def _drop(self, m: int) -> list[int]:

@@ -18,6 +18,7 @@ import numpy as np
 
 from arboretum.boosting.second_order.tables import BinnedTable
 from arboretum.engine.keys import key_of
+from arboretum.grow.grower import Grown, GrowTarget, rest_of
 from arboretum.predict.walk import leaves_of
 from arboretum.structure.build import build_tree, leaves
 from arboretum.structure.tree import LEAF, Tree
@@ -46,32 +47,17 @@ class TreeByTree:
         """Tell that rounds are not grown in one call."""
         return False
 
-    def grow(
-        self,
-        g: np.ndarray,
-        h: np.ndarray,
-        key: int,
-        *,
-        rows: np.ndarray | None = None,
-        factor: np.ndarray | None = None,
-        columns: np.ndarray | None = None,
-    ) -> Any:
+    def grow(self, target: GrowTarget, rows: np.ndarray | None, key: int) -> Grown:
         """Propose cuts by the hessians of the tree's rows, then grow it."""
-        weight = np.asarray(h, np.float64)
+        weight = np.asarray(target.h, np.float64)
         if rows is not None:
-            drawn = np.zeros(len(h))
-            drawn[rows] = weight[rows] * (1.0 if factor is None else factor)
+            drawn = np.zeros(len(weight))
+            drawn[rows] = weight[rows] * (target.weights if len(target.weights) else 1.0)
             weight = drawn
         training, plan = self.training, self.plan
         bins = self.rule.bins(training.matrix, training.schema, weight, plan.n_jobs)
         self.table = BinnedTable(bins, training.schema, plan)
-        return self.table.grower.grow(g, h, key, rows=rows, factor=factor, columns=columns)
-
-    def __getattr__(self, name: str) -> Any:
-        # what is asked of the last tree: its rows, its values, its own cuts
-        if name in ("rows_of", "add_to", "walk_to"):
-            return getattr(vars(self)["table"].grower, name)
-        raise AttributeError(name)
+        return self.table.grower.grow(target, rows, key)
 
     def decode(self, nodes: Any, ends: np.ndarray) -> list[Tree]:
         """Return the last tree in terms of the table's own values."""
@@ -81,10 +67,9 @@ class TreeByTree:
 
 @dataclass(frozen=True, eq=False)
 class LocalNodes:
-    """A tree that was grown node by node, and the training rows of its leaves."""
+    """A tree that was grown node by node."""
 
     tree: Tree
-    rows: dict[int, np.ndarray]
 
     def __len__(self) -> int:
         return len(self.tree)
@@ -120,36 +105,35 @@ class NodeByNode:
         """Tell that rounds are not grown in one call."""
         return False
 
-    def grow(
-        self,
-        g: np.ndarray,
-        h: np.ndarray,
-        key: int,
-        *,
-        rows: np.ndarray | None = None,
-        factor: np.ndarray | None = None,
-        columns: np.ndarray | None = None,
-    ) -> LocalNodes:
+    def grow(self, target: GrowTarget, rows: np.ndarray | None, key: int) -> Grown:
         """Grow a tree, level by level."""
+        g, h, columns = target.y, target.h, target.columns
+        assert h is not None
+        leaf = np.empty(len(g), np.int32)
         if rows is None:
-            rows = np.arange(len(g), dtype=np.uint32)
-        elif factor is not None:
+            these = np.arange(len(g))
+        else:
+            these = rows.astype(np.int64)
+        if len(target.weights):
             g, h = g.copy(), h.copy()
-            g[rows] *= factor
-            h[rows] *= factor
-        waiting, nodes = [(rows.astype(np.int64), 0, key)], [_Node()]
-        ends: dict[int, np.ndarray] = {}
+            g[rows] *= target.weights
+            h[rows] *= target.weights
+        waiting, nodes = [(these, 0, key)], [_Node()]
         for at, (here, depth, own_key) in enumerate(waiting):  # grows while it is walked
             stump, sides = self._split(g, h, here, own_key, columns, depth)
             nodes[at] = replace(nodes[at], stump=stump)
             if not sides:
-                ends[at] = here
+                leaf[here] = at
                 continue
             nodes[at] = replace(nodes[at], first_child=len(nodes))
             for side, part in enumerate(sides):
                 waiting.append((part, depth + 1, key_of(own_key, side)))
                 nodes.append(_Node(stump, 1 + side))
-        return LocalNodes(self._joined(nodes), ends)
+        tree = self._joined(nodes)
+        if rows is not None:
+            others = rest_of(rows, len(g))
+            leaf[others] = leaves_of(tree, self.training.matrix.take(others), self.plan.n_jobs)
+        return Grown(LocalNodes(tree), lambda: leaf)
 
     def _split(
         self,
@@ -170,12 +154,11 @@ class NodeByNode:
         part = training.matrix.take(rows)
         bins = self.rule.bins(part, training.schema, weight, self.plan.n_jobs)
         table = BinnedTable(bins, training.schema, self.stump_plan)
-        grown = table.grower.grow(own_g, own_h, key, columns=columns)
-        (stump,) = table.decode(grown, np.array([len(grown)]))
-        if len(grown) == 1:
+        grown = table.grower.grow(GrowTarget(own_g, h=own_h, columns=columns), None, key)
+        (stump,) = table.decode(grown.tree, np.array([len(grown.tree)]))
+        if len(stump) == 1:
             return stump, []
-        sides = [rows[table.grower.rows_of(grown, leaf)] for leaf in (1, 2)]
-        return stump, sides
+        return stump, [rows[grown.leaf_of_row == leaf] for leaf in (1, 2)]
 
     def _joined(self, nodes: list[_Node]) -> Tree:
         """Return one tree of the stumps: a node asks what its own one asks, and has a parent's figures."""
@@ -198,28 +181,6 @@ class NodeByNode:
                 n_bits += len(node.stump.bits)
         known: dict[str, Any] = {name: np.array(values) for name, values in figures.items()}
         return build_tree(self.training.schema, bits=np.concatenate(bits), **asked, **known)
-
-    # ------------------------------------------------------------------ asking the last tree
-    def rows_of(self, tree: LocalNodes, leaf: int) -> np.ndarray:
-        """Return the rows of a leaf, ascending."""
-        return tree.rows[leaf]
-
-    def add_to(self, score: np.ndarray, output: int, tree: LocalNodes, values: np.ndarray) -> None:
-        """Add the values of the leaves to the scores of the rows the tree was grown on."""
-        for leaf, rows in tree.rows.items():
-            score[rows, output] += values[leaf]
-
-    def walk_to(
-        self,
-        score: np.ndarray,
-        output: int,
-        tree: LocalNodes,
-        values: np.ndarray,
-        rows: np.ndarray,
-    ) -> None:
-        """Add the values of the leaves that other rows reach."""
-        reached = leaves_of(tree.tree, self.training.matrix.take(rows), self.plan.n_jobs)
-        score[rows, output] += values[reached]
 
     def decode(self, nodes: LocalNodes, ends: np.ndarray) -> list[Tree]:
         """Return the tree, which is in terms of the table's own values already."""

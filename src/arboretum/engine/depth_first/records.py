@@ -58,9 +58,7 @@ class TreeColumns(NamedTuple):
     read values know what type they have; others hand this on as an address (`where_is`).
     """
 
-    values: (
-        np.ndarray
-    )  # (n_columns * n_rows,) unsigned: rank or category. Random splits: int64 or int32, see `ordered_bits`
+    values: np.ndarray  # (n_columns * n_rows,) unsigned: rank or category. Random splits: int64 or int32, see `ordered_bits`
     step: np.uint64  # how far it is from a column to the next
     by_row: np.ndarray  # (n_rows, n_columns) as ``values``, row by row; or (0, n_columns)
     x: np.ndarray | None  # (n_rows,) int32 or int64: values of a node: random splits only, as are
@@ -141,7 +139,9 @@ class RandomTreeNodes(NamedTuple):
     start: np.ndarray  # (most nodes,) uint32, where the rows of a node stand
     end: np.ndarray  # (most nodes,) uint32
     weight: np.ndarray  # (most nodes,) int64, of its rows, on the grid
-    total: np.ndarray  # (most nodes,) int64, of their numbers (one sum); of labels, how many there are
+    total: (
+        np.ndarray
+    )  # (most nodes,) int64, of their numbers (one sum); of labels, how many there are
     bounds: np.ndarray | None  # (most nodes, 2) float64, from monotone constraints
     node_start: np.ndarray  # (n_trees + 1,) int64, where the nodes of a tree begin
 
@@ -150,7 +150,9 @@ class Counter(NamedTuple):
     """What is known per code of the column being counted; a code's cells are neighbours."""
 
     tag: np.ndarray  # (1,) int64: which count this is
-    cells: np.ndarray  # (most codes + 1, SUMS + n_channels) int64: STAMP, ROWS, WEIGHT, EXAMPLE, the sums
+    cells: (
+        np.ndarray
+    )  # (most codes + 1, SUMS + n_channels) int64: STAMP, ROWS, WEIGHT, EXAMPLE, the sums
     seen: np.ndarray  # (most codes + 1,) int64: the codes met, in the order they are cut
     key: np.ndarray  # (most codes + 1,) float64: what categories are ordered by
     axis: np.ndarray  # (3, n_channels) float64: scratch of that order
@@ -169,7 +171,9 @@ class RandomTreeScratch(NamedTuple):
     left: np.ndarray | None  # (2 * n_channels,) int64, two per channel; None: one sum
     total: np.ndarray  # (n_channels,) int64, the channels of the node
     order: np.ndarray  # (n_columns,) int64, the columns
-    place: np.ndarray  # (n_rows,) uint32, where every row of the table stands; empty if there are no lists
+    place: (
+        np.ndarray
+    )  # (n_rows,) uint32, where every row of the table stands; empty if there are no lists
     constant: np.ndarray  # (n_columns, 2) int64: rows among which a column is known not to vary
     logs: np.ndarray  # (n_kept,) float64: x ln x of small whole numbers: only read
 
@@ -208,11 +212,15 @@ class Growing(NamedTuple):
     """What only the loop over nodes knows of."""
 
     seeds: np.ndarray  # (n_trees,) uint64: what the random draws of every tree are keyed by
-    y: np.ndarray | None  # (n_rows, n_outputs) float64, by row: only where every node has its own grid
+    y: (
+        np.ndarray | None
+    )  # (n_rows, n_outputs) float64, by row: only where every node has its own grid
     row_weight: np.ndarray | None  # (n_rows,) float64: likewise; empty if every row weighs 1
     out: RandomTreeNodes
     stack: np.ndarray  # (n_rows + 2, 7) int64: branches that wait to be searched
-    later: np.ndarray  # (n_rows + 2, 7) int64: likewise: branches that are grown on a copy of their columns
+    later: (
+        np.ndarray
+    )  # (n_rows + 2, 7) int64: likewise: branches that are grown on a copy of their columns
     heap: np.ndarray | None  # (most leaves, 10) int64 and
     heap_real: np.ndarray | None  # (most leaves, 2) float64: searched nodes, best first
     origin: (

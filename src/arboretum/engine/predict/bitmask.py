@@ -38,10 +38,14 @@ class Masks(NamedTuple):
     cuts_start: np.ndarray  # (n_asked + 1,) int64
     place_start: np.ndarray  # (n_asked + 1,) int64; the last place is for missing values
     masks: np.ndarray  # (n_groups, n_places, GROUP) uint32 or uint64
-    asked: np.ndarray  # (n_asked_by_groups,) uint64, which of the columns a group asks for, group by group
+    asked: (
+        np.ndarray
+    )  # (n_asked_by_groups,) uint64, which of the columns a group asks for, group by group
     asked_start: np.ndarray  # (n_groups + 1,) int64
     value: np.ndarray  # (n_trees, n_leaves[, n_outputs]) float64, what leaves answer
-    outputs: np.ndarray  # (n_trees,) int64, the output of every tree, where a leaf answers one number
+    outputs: (
+        np.ndarray
+    )  # (n_trees,) int64, the output of every tree, where a leaf answers one number
 
 
 class MaskWork(NamedTuple):

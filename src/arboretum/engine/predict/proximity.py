@@ -29,9 +29,13 @@ class ProximityGroups(NamedTuple):
 
     leaf: np.ndarray  # (n_trees, n_members) int32: the leaf of a row, -1 where it is not to be met
     first: np.ndarray  # (n_trees + 1,) int64: where a tree's part of `start` begins
-    start: np.ndarray  # (n_leaf_starts,) int64: where the members of a leaf begin in `row`, and the end
+    start: (
+        np.ndarray
+    )  # (n_leaf_starts,) int64: where the members of a leaf begin in `row`, and the end
     row: np.ndarray  # (n_grouped,) int32: the members
-    away: np.ndarray  # (n_members, n_words) uint64: bits of the trees that may be asked; no words: all
+    away: (
+        np.ndarray
+    )  # (n_members, n_words) uint64: bits of the trees that may be asked; no words: all
 
 
 @subkernel

@@ -50,7 +50,9 @@ class Tournament(NamedTuple):
         np.ndarray
     )  # (columns, 2) int64, its codes with missing values left, right; -1: not asked
     n_lists: int
-    questions: np.ndarray  # (n_questions,) uint64: cut, left and right list of leaves, codes; lowest first
+    questions: (
+        np.ndarray
+    )  # (n_questions,) uint64: cut, left and right list of leaves, codes; lowest first
     start: np.ndarray  # (n_trees + 1,) int64, the first question of every tree, and the end
     most_leaves: int
     values: np.ndarray  # (n_trees, n_numbers, n_leaves) float64, what leaves answer

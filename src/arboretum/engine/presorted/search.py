@@ -71,9 +71,13 @@ class LevelBest(NamedTuple):
     """The best cut of every node of a level on every column, (columns, nodes)."""
 
     score: np.ndarray  # (n_columns, n_nodes) float64; -1 where there is no cut
-    place: np.ndarray  # (n_columns, n_nodes) int64: the first entry on the right; or categories on the left
+    place: (
+        np.ndarray
+    )  # (n_columns, n_nodes) int64: the first entry on the right; or categories on the left
     on_left: np.ndarray  # (n_columns, n_nodes) float64: weight
-    flags: np.ndarray  # (n_columns, n_nodes) int64: LEFT if missing ones go left, MET if there are any, VARIES
+    flags: (
+        np.ndarray
+    )  # (n_columns, n_nodes) int64: LEFT if missing ones go left, MET if there are any, VARIES
     arranged: np.ndarray  # (n_columns, n_rows) uint32: categories of the nodes in their order
     sizes: np.ndarray  # (n_columns, n_nodes) int64: categories a node has met; else of no use
 

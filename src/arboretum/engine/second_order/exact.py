@@ -82,7 +82,9 @@ class ScanScratch(NamedTuple):
     left_h: np.ndarray  # (CHUNK + 1,) int64
     at: np.ndarray  # (CHUNK + 1,) int64, entries on the left
     gain: np.ndarray  # (CHUNK + 1,) float32
-    bits: np.ndarray  # (CHUNK + 1,) int32: the memory of ``gain``: positive numbers have the same order
+    bits: (
+        np.ndarray
+    )  # (CHUNK + 1,) int32: the memory of ``gain``: positive numbers have the same order
     best: np.ndarray  # (2,) int32, the largest bits so far: missing values right, left
     kept: np.ndarray  # (2,) EXACT_CUT, where they were met
     spare: np.ndarray  # (n_rows,) uint32, for a list that is parted

@@ -64,7 +64,9 @@ class ExactTable(NamedTuple):
     """The presorted table, and scratch."""
 
     lists: Lists  # of all columns and rows
-    target: np.ndarray  # (n_entries + PADDING,) uint32, entries of lists that follow the nodes of a tree
+    target: (
+        np.ndarray
+    )  # (n_entries + PADDING,) uint32, entries of lists that follow the nodes of a tree
     ranges: np.ndarray  # (N_LISTS, 2, columns of a tree, nodes of a level) int64: first and many
     found: np.ndarray  # (n_columns, level) EXACT_CUT
     rows: PlacedRows

@@ -47,13 +47,15 @@ class Store(NamedTuple):
     codes: np.ndarray  # (n_columns, n_rows) uint8
     words: np.ndarray  # (n_tiles, n_rows, 1 or 2) uint64, the same codes
     width: int  # columns of a word
-    wide: np.ndarray  # (n_wide_columns, n_rows) uint16, the columns of more than 255 bins: behind the others
+    wide: (
+        np.ndarray
+    )  # (n_wide_columns, n_rows) uint16, the columns of more than 255 bins: behind the others
     wide_words: np.ndarray  # (n_wide_tiles, n_rows) uint64, the same codes
     wide_width: int  # columns of such a word
-    starts: (
+    starts: np.ndarray  # (n_columns + 1,) int64, where a column's bins in use begin in a histogram; missing comes last
+    listed: (
         np.ndarray
-    )  # (n_columns + 1,) int64, where a column's bins in use begin in a histogram; missing comes last
-    listed: np.ndarray  # (n_columns,) int64, up to so many rows a node has a list of the bins in use
+    )  # (n_columns,) int64, up to so many rows a node has a list of the bins in use
 
 
 class GrowingTree(NamedTuple):
@@ -69,7 +71,9 @@ class GrowingTree(NamedTuple):
     lists: np.ndarray  # (2, n_rows) uint64, entries of nodes at even and at odd depths
     ranges: np.ndarray  # (most nodes, n_blocks) RANGE, where a node's entries stand in every block
     leaf_of: np.ndarray  # (n_rows,) int32, the leaf of every row that took part
-    fine_sums: np.ndarray  # (n_blocks, most nodes, 2) int64, Σg and Σh of a leaf's rows in every block
+    fine_sums: (
+        np.ndarray
+    )  # (n_blocks, most nodes, 2) int64, Σg and Σh of a leaf's rows in every block
     goes_left: np.ndarray  # (most codes,) uint8, by code
     draw: ColumnDraw
     task: np.ndarray  # (1,) TASK

@@ -26,9 +26,7 @@ __all__ = [
     "GivenRows",
     "Scales",
     "add_fine",
-    "add_leaf",
     "add_marked",
-    "add_reached",
     "add_value",
     "choose_scales",
     "fetched_until",
@@ -235,26 +233,3 @@ def add_value(entries, start, end, value, score, column):
         score[entries[i] >> _ROW, column] += value
     for i in range(near, last):
         score[entries[i] >> _ROW, column] += value
-
-
-@kernel
-def add_leaf(entries, starts, ends, values, score, output):
-    """Add the value of every leaf to column ``output`` of the scores of its rows.
-
-    entries (n_entries,) uint64; starts, ends (n_leaves,) int64; values (n_leaves,) float64; score
-    (n_rows, n_outputs) float64, added to.
-    """
-    for k in range(len(starts)):
-        add_value(entries, starts[k], ends[k], values[k], score, np.uint64(output))
-
-
-@kernel
-def add_reached(leaf, values, rows, start, end, score, output):
-    """Add the values of leaves that rows start:end have reached; ``rows`` may be empty.
-
-    leaf (end - start,) int64; values (n_nodes,) float64; rows (n_rows,) uint32; score
-    (n_rows, n_outputs) float64, added to.
-    """
-    for i in range(start, end):
-        row = np.uint64(rows[i]) if len(rows) else np.uint64(i)
-        score[row, np.uint64(output)] += values[np.uint64(leaf[i - start])]

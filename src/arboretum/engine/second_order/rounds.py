@@ -42,7 +42,9 @@ class RoundTarget(NamedTuple):
     y: np.ndarray  # (n_rows,) float64, by row
     weight: np.ndarray  # (n_rows,) float64, by row; empty: 1
     score: np.ndarray  # (n_rows, n_outputs) float64, what the trees so far add up to
-    g: np.ndarray  # (n_outputs, n_rows) float32, written anew in every round unless the loss is GIVEN
+    g: (
+        np.ndarray
+    )  # (n_outputs, n_rows) float32, written anew in every round unless the loss is GIVEN
     h: np.ndarray  # (n_outputs, n_rows) float32
 
 

@@ -86,7 +86,9 @@ class SplitScratch(NamedTuple):
     left_h: np.ndarray  # (most bins + 1,) int64
     left_rows: np.ndarray  # (most bins + 1,) float64, rows up to a bin
     gain: np.ndarray  # (most bins + 1,) float64
-    bits: np.ndarray  # (most bins + 1,) int64: the memory of ``gain``: positive numbers have the same order
+    bits: (
+        np.ndarray
+    )  # (most bins + 1,) int64: the memory of ``gain``: positive numbers have the same order
     order: np.ndarray  # (most bins + 1,) int64
     ratio: np.ndarray  # (most bins + 1,) float64
     best: np.ndarray  # (1,) SPLIT

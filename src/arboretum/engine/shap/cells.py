@@ -42,8 +42,12 @@ _THRESHOLD, _SUBSET, _MULTIWAY = 1, 2, 3
 class Codes(NamedTuple):
     """How values become codes."""
 
-    rank: np.ndarray  # (n_nodes,) int32, of every node: codes up to this one lie at or below its threshold
-    n_codes: np.ndarray  # (n_columns,) int32, codes of every column, the last one for missing values
+    rank: (
+        np.ndarray
+    )  # (n_nodes,) int32, of every node: codes up to this one lie at or below its threshold
+    n_codes: (
+        np.ndarray
+    )  # (n_columns,) int32, codes of every column, the last one for missing values
     by_category: np.ndarray  # (n_columns,) uint8, of every column: a code is a category
 
 

@@ -33,9 +33,7 @@ class Coder(NamedTuple):
     cuts_at: np.ndarray  # (n_asked + 1,) int64, where those of a column begin
     x: np.ndarray  # (n_block,) float64
     rank: np.ndarray  # (n_block,) uint64
-    codes: (
-        np.ndarray
-    )  # (n_columns, n_block) uint16; a code that exists also where no row is
+    codes: np.ndarray  # (n_columns, n_block) uint16; a code that exists also where no row is
     states: np.ndarray  # (n_groups, n_block) uint16
 
 

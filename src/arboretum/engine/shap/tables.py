@@ -47,7 +47,9 @@ class Groups(NamedTuple):
 class Tables(NamedTuple):
     """The tables of all groups, one behind the other."""
 
-    step_at: np.ndarray  # (n_groups + 1,) int64, where the steps of a group begin, each a multiple of four
+    step_at: (
+        np.ndarray
+    )  # (n_groups + 1,) int64, where the steps of a group begin, each a multiple of four
     step_column: np.ndarray  # (n_steps,) int32, whose code is looked at
     step_code: np.ndarray  # (n_steps,) uint16, that it must exceed
     step_by: np.ndarray  # (n_steps,) uint16, what is then added to the state

@@ -52,7 +52,9 @@ class NodeRows(NamedTuple):
     number: (
         np.ndarray
     )  # (n_rows, n_outputs) int64: targets on the node's grid; (n, 1) uint8/int64 class-1 weight
-    label: np.ndarray  # (n_rows, n_outputs) int32: channel of the row's class in each output, or empty
+    label: (
+        np.ndarray
+    )  # (n_rows, n_outputs) int32: channel of the row's class in each output, or empty
     weight: np.ndarray  # (n_rows,) int64 on the node's grid; empty when every row weighs 1
 
 
@@ -64,7 +66,9 @@ class NodeSpans(NamedTuple):
     weight: np.ndarray  # (n_nodes,) int64: total weight on the grid
     total: np.ndarray  # (n_nodes, n_channels) int64: total of each channel on the grid
     min_weight: np.ndarray  # (n_nodes,) int64: what each side must weigh at least, on the grid
-    lower: np.ndarray  # (n_nodes,) float64: bounds a monotone constraint puts on the children's means,
+    lower: (
+        np.ndarray
+    )  # (n_nodes,) float64: bounds a monotone constraint puts on the children's means,
     upper: np.ndarray  # (n_nodes,) float64: in grid units
     sum_shift: np.ndarray  # (n_nodes,) int64: s
     weight_shift: np.ndarray  # (n_nodes,) int64: t

@@ -26,7 +26,6 @@ from arboretum.engine.dtypes import EXACT_CUT, EXACT_TREE, record_table
 from arboretum.engine.fixed_point import bits_of_each, scale_for
 from arboretum.engine.second_order import exact as engine
 from arboretum.engine.second_order import exact_levels as levels
-from arboretum.engine.second_order import pack
 from arboretum.engine.second_order import rounds as boost_round
 from arboretum.engine.second_order.loss import find_derive
 from arboretum.engine.second_order.pack import GivenRows
@@ -34,12 +33,14 @@ from arboretum.errors import DataError
 from arboretum.grow.decoding import Logged, exact_trees_of
 from arboretum.grow.exact.columns import sort_lists, values_at
 from arboretum.grow.exact.levels import ExactTree, grow_levels, new_tree
+from arboretum.grow.grower import Grown, GrowTarget, rest_of
 from arboretum.grow.histogram import (
     LOG,
     MANY_CODES,
     MOST_LOGGED,
     NOT_GOOD,
     found,
+    given_of,
     make_given,
     most_leaves,
     new_log,
@@ -86,7 +87,8 @@ class ExactGrower:
     >>> rules = SplitRules(0.0, 1.0, 0.0, 0.0, 0.0, True, 1.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0.0,
     ...               max_depth=6, max_leaves=64, depth_first=True, level_columns=0, node_columns=0)
     >>> grower = ExactGrower(DenseMatrix(np.array([[1.0], [2.0], [3.0]])), rules)
-    >>> tree = grower.grow(np.float32([-4, -2, 6]), np.float32([1, 1, 1]), key=0)
+    >>> g, h = np.float32([-4, -2, 6]), np.float32([1, 1, 1])
+    >>> tree = grower.grow(GrowTarget(g, h=h), None, 0).tree
     >>> tree.gain.tolist(), tree.value.tolist(), tree.threshold[0].round(3)
     ([30.0, 0.0, 0.0], [0.0, 2.0, -3.0], np.float64(2.5))
     """
@@ -133,27 +135,19 @@ class ExactGrower:
         return self._target
 
     # ------------------------------------------------------------------ growing
-    def grow(
-        self,
-        g: np.ndarray,
-        h: np.ndarray,
-        key: int,
-        *,
-        rows: np.ndarray | None = None,
-        factor: np.ndarray | None = None,
-        columns: np.ndarray | None = None,
-    ) -> ExactTree:
-        """Grow a tree for gradients and hessians (float32, one per row); see `HistogramGrower.grow`."""
-        n = len(g) if rows is None else len(rows)
+    def grow(self, target: GrowTarget, rows: np.ndarray | None, key: int) -> Grown:
+        """Grow a tree for gradients and hessians; see `HistogramGrower.grow`."""
+        n, columns = len(target.y) if rows is None else len(rows), target.columns
         if columns is None:
             columns = np.arange(self.matrix.n_columns, dtype=np.int64)
-        given, tree = make_given(g, h, key, rows, factor), self._tree_for(len(columns))
+        tree = self._tree_for(len(columns))
         tree.draw.features[:] = columns
-        levels.make_root(tree, self._fill(given, n), n)
+        levels.make_root(tree, self._fill(given_of(target, rows, key), n), n)
         grow_levels(self, tree, self._root_lists(columns, rows), key)
         log = new_log(int(tree.counters["end"][0]), 0, EXACT_TREE)
         many = levels.write_tree(tree, self.scales.chosen, self.rules, 1.0, log, 0)
-        return self._grown(log, many)
+        grown = self._grown(log, many)
+        return Grown(grown, lambda: self._leaf_of_row(grown, rows))
 
     def is_small(self, n_rows: int, n_trees: int) -> bool:
         """Tell whether so many trees on so many rows are best grown by one thread in one call."""
@@ -309,46 +303,28 @@ class ExactGrower:
         """Keep what was borrowed for the next one."""
         self._scratch.append(scratch)
 
-    # ------------------------------------------------------------------ answers
-    def rows_of(self, tree: ExactTree, leaf: int) -> np.ndarray:
-        """Return the rows of a leaf of the last tree."""
-        return (self.rows.entries[tree.start[leaf] : tree.end[leaf]] >> np.uint64(32)).astype(
-            np.int64
-        )
-
-    def add_to(self, score: np.ndarray, output: int, tree: ExactTree, values: np.ndarray) -> None:
-        """Add the values of the last tree's leaves to the scores of the rows it was grown on."""
+    # ------------------------------------------------------------------ leaves
+    def _leaf_of_row(self, tree: ExactTree, rows: np.ndarray | None) -> np.ndarray:
+        """Return the leaf of every row: those the last tree was grown on stand leaf by leaf."""
         leaves = np.flatnonzero(tree.first_child < 0)
-        pieces = [leaves[k :: 2 * self.n_jobs] for k in range(2 * self.n_jobs)]
-        self.share(
-            lambda some: pack.add_leaf(
-                self.rows.entries, tree.start[some], tree.end[some], values[some], score, output
-            ),
-            [piece for piece in pieces if len(piece)],
-            len(score),
-        )
+        leaves = leaves[tree.start[leaves].argsort()]
+        n, leaf = self.matrix.n_rows, np.empty(self.matrix.n_rows, np.int32)
+        entries = self.rows.entries[: n if rows is None else len(rows)]
+        leaf[entries >> np.uint64(32)] = np.repeat(leaves, (tree.end - tree.start)[leaves])
+        if rows is not None:
+            others = rest_of(rows, n)
+            leaf[others] = self.leaves_of(tree, others)
+        return leaf
 
-    def walk_to(
-        self,
-        score: np.ndarray,
-        output: int,
-        tree: ExactTree,
-        values: np.ndarray,
-        rows: np.ndarray | None = None,
-    ) -> None:
-        """Add the values of the leaves that rows reach by their values (None: all rows)."""
-        values = np.ascontiguousarray(values)  # a column is to Numba another type
-        asked = exact_trees_of(tree.with_value(values), np.array([len(tree)]), _UNNAMED)[0]
-        matrix = self.matrix
-        these = np.empty(0, np.uint32) if rows is None else rows
-        n = len(score) if rows is None else len(rows)
+    def leaves_of(self, tree: ExactTree, rows: np.ndarray) -> np.ndarray:
+        """Return the leaves that some rows reach by their values."""
+        asked = exact_trees_of(tree, np.array([len(tree)]), _UNNAMED)[0]
+        n, leaf = len(rows), np.empty(len(rows), np.int64)
 
         def go(lo: int) -> None:
             hi = min(lo + _BLOCK, n)
-            some = (
-                matrix.rows(lo, hi) if rows is None else matrix.take(rows[lo:hi]).rows(0, hi - lo)
-            )
-            leaf = walk_block(asked, writable(some))
-            pack.add_reached(leaf, values, these, lo, hi, score, output)
+            some = self.matrix.take(rows[lo:hi]).rows(0, hi - lo)
+            walk_block(asked, writable(some), out=leaf[lo:hi])
 
-        self.share(go, list(range(0, n, _BLOCK)), n * matrix.n_columns)
+        self.share(go, list(range(0, n, _BLOCK)), n * self.matrix.n_columns)
+        return leaf
