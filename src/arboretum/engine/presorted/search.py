@@ -77,7 +77,7 @@ class LevelBest(NamedTuple):
     on_left: np.ndarray  # (n_columns, n_nodes) float64: weight
     flags: (
         np.ndarray
-    )  # (n_columns, n_nodes) int64: LEFT if missing ones go left, MET if there are any, VARIES
+    )  # (n_columns, n_nodes) int64: LEFT if gaps go left, MET if there are any, VARIES
     arranged: np.ndarray  # (n_columns, n_rows) uint32: categories of the nodes in their order
     sizes: np.ndarray  # (n_columns, n_nodes) int64: categories a node has met; else of no use
 
