@@ -7,7 +7,7 @@ from pathlib import Path
 
 from arboretum.engine.compiler import decorators
 
-SOURCE = str(Path(decorators.__file__).parents[2])
+SOURCE = str(Path(decorators.__file__).parents[3])
 
 
 def run_script(script: str, **environment: str) -> str:
