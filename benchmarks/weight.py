@@ -62,7 +62,7 @@ SPLIT_SCANS = {
     "engine/presorted/counted.py": "scan_counted",
     "engine/presorted/search.py": "_scan_plain _scan_full",
     "engine/presorted/weighted.py": "_walk_cuts _walk_root _walk_node",
-    "engine/depth_first/best_cut.py": "_walk_alike _walk_squares _walk_channels",
+    "engine/depth_first/best_cut.py": "_walk_squares _walk_channels",
     "engine/depth_first/counts.py": "walk_counts walk_sums",
     "engine/depth_first/few_rows.py": "cut_few",
     "engine/depth_first/random_cut.py": "_ask_squares _ask_labels _ask_general",

@@ -26,6 +26,7 @@ from arboretum.engine.compiler.decorators import (
     leaf_kernel,
 )
 from arboretum.engine.depth_first.records import EXAMPLE, ROWS, STAMP, SUMS, WEIGHT
+from arboretum.engine.split.counts import sort_seen
 from arboretum.engine.split.score import breaks_order, channel_score, squares
 
 __all__ = ["allowed", "count_codes", "order_categories", "order_codes", "order_sets", "score"]
@@ -108,23 +109,6 @@ def order_codes(n_codes, m, now, cells, seen):
 
 
 @leaf_kernel
-def _sort_seen(seen, key, n):
-    """Sort the codes met by key, then code (Shell sort)."""
-    gap = 1
-    while gap < n // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(gap, n):
-            k, code = key[i], seen[i]
-            j = i - gap
-            while j >= 0 and (key[j] > k or (key[j] == k and seen[j] > code)):
-                key[j + gap], seen[j + gap] = key[j], seen[j]
-                j -= gap
-            key[j + gap], seen[j + gap] = k, code
-        gap //= 3
-
-
-@leaf_kernel
 def _principal_axis(seen, m, cells, total, node_weight, rounds, axis):
     """Power iteration for the first principal component of the categories' mean channels.
 
@@ -189,7 +173,7 @@ def order_categories(m, missing_code, cells, seen, key, axis, total, node_weight
             for c in range(channels):
                 along += axis[0, c] * (cells[code, SUMS + c] / w)
         key[i] = along
-    _sort_seen(seen, key, met)
+    sort_seen(seen, key, met)
     return met, subsets
 
 
