@@ -38,37 +38,13 @@ __all__ = ["best_cut"]
 _COUNTED = 64  # so many codes are counted where a list is at hand, too
 
 
-@subkernel
-def _walk_alike(keys, n, start, number, total, rules):
-    """`_walk_squares` where every row weighs 1 and has a value; return (score, rows before the cut).
-
-    keys (n_rows,) uint64; number (n_outputs, n_rows) int64.
-    """
-    best, place, left_sum, code = -1.0, np.int64(0), np.int64(0), keys[0] >> HIGH
-    for i in range(n - 1):
-        left_sum += number[0, start + (keys[i] & PLACE)]
-        after = keys[i + 1] >> HIGH
-        if after == code:
-            continue
-        code = after
-        if not allowed(i + 1, n, i + 1, n, rules):
-            continue
-        worth = squares(left_sum, i + 1, total, n)
-        if worth > best:
-            best, place = worth, np.int64(i + 1)
-    return best, place
-
-
-@subkernel
+@leaf_kernel
 def _walk_squares(keys, n, present, start, number, weight, total, node_weight, rules):
     """Score the cuts of a sorted column; return (score, rows before the cut, missing left?).
 
     keys (n_rows,) uint64; number (n_outputs, n_rows) int64; weight (n_rows,) int64.
     """
     best, place, best_side = -1.0, np.int64(0), np.int64(0)
-    if rules.unit_weights and present == n:
-        best, place = _walk_alike(keys, n, start, number, total, rules)
-        return best, place, best_side
     for side in range(2 if present < n else 1):
         left_weight, left_sum = np.int64(0), np.int64(0)
         if side:

@@ -21,6 +21,7 @@ import numpy as np
 
 from arboretum.engine.compiler.decorators import addressed, inline, subkernel
 from arboretum.engine.depth_first.records import EXAMPLE, ROWS, STAMP, SUMS, WEIGHT
+from arboretum.engine.split.counts import sort_seen
 from arboretum.engine.split.score import breaks_order, channel_score, squares
 
 __all__ = ["allowed", "count_codes", "order_categories", "order_codes", "order_sets", "score"]
@@ -114,27 +115,7 @@ def order_codes(n_codes, m, now, cells, seen):
     return met
 
 
-@subkernel
-def _sort_seen(seen, key, n):
-    """Sort the codes met by key, then code (Shell sort).
-
-    seen (at least n,) int64, updated; key (at least n,) float64, updated.
-    """
-    gap = 1
-    while gap < n // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(gap, n):
-            k, code = key[i], seen[i]
-            j = i - gap
-            while j >= 0 and (key[j] > k or (key[j] == k and seen[j] > code)):
-                key[j + gap], seen[j + gap] = key[j], seen[j]
-                j -= gap
-            key[j + gap], seen[j + gap] = k, code
-        gap //= 3
-
-
-@subkernel
+@leaf_kernel
 def _principal_axis(seen, m, cells, total, node_weight, rounds, axis):
     """Power iteration for the first principal component of the categories' mean channels.
 
@@ -206,7 +187,7 @@ def order_categories(m, missing_code, cells, seen, key, axis, total, node_weight
             for c in range(channels):
                 along += axis[0, c] * (cells[code, SUMS + c] / w)
         key[i] = along
-    _sort_seen(seen, key, met)
+    sort_seen(seen, key, met)
     return met, subsets
 
 

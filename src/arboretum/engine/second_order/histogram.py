@@ -69,10 +69,7 @@ _AHEAD = np.uint64(24)  # entries
 _ROW = np.uint64(32)
 _BYTE, _PAIR = np.uint64(255), np.uint64(65535)
 _LOW16, LOW32 = np.int64(0xFFFF), np.int64(0xFFFFFFFF)
-_S1, _S2, _S3, _S4 = np.uint64(8), np.uint64(16), np.uint64(24), np.uint64(32)
-_S5, _S6, _S7 = np.uint64(40), np.uint64(48), np.uint64(56)
-_B1, _B2, _B3, _B4 = np.uint64(256), np.uint64(512), np.uint64(768), np.uint64(1024)
-_B5, _B6, _B7, _B8 = np.uint64(1280), np.uint64(1536), np.uint64(1792), np.uint64(2048)
+_S1, _S2, _S4, _S6 = np.uint64(8), np.uint64(16), np.uint64(32), np.uint64(48)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _GROUP = np.uint64(64)  # bins that are looked at together
 _BITS8, _BITS16 = np.uint64(3), np.uint64(4)  # of codes, as powers of two
@@ -116,217 +113,78 @@ def _spread(entry):
     return ((low >> 16) << 32) + (low & _LOW16)
 
 
-@subkernel
-def _add_two(small, at, word, q):
-    """Count a row in the first two columns of a word.
-
-    small (TILE * BINS,) int64, added to.
-    """
-    small[at + (word & _BYTE)] += q
-    small[at + _B1 + ((word >> _S1) & _BYTE)] += q
+@inline
+def _add_word(small, at, word, q, width):
+    """Add to the tables of the columns of a word."""
+    for j in range(np.uint64(width)):
+        small[at + (j << _S1) + ((word >> (j << _BITS8)) & _BYTE)] += q
 
 
-@subkernel
-def _add_four(small, at, word, q):
-    """`_add_two` for four columns.
-
-    small (TILE * BINS,) int64, added to.
-    """
-    _add_two(small, at, word, q)
-    small[at + _B2 + ((word >> _S2) & _BYTE)] += q
-    small[at + _B3 + ((word >> _S3) & _BYTE)] += q
+@inline
+def _count_row(words, entry, small, width, twice):
+    row, q = entry >> _ROW, _spread(entry)
+    _add_word(small, _ZERO, words[row, _ZERO], q, width)
+    if twice:
+        _add_word(small, np.uint64(width) << _S1, words[row, _ONE], q, width)
 
 
-@subkernel
-def _add_five(small, at, word, q):
-    """`_add_two` for five columns.
-
-    small (TILE * BINS,) int64, added to.
-    """
-    _add_four(small, at, word, q)
-    small[at + _B4 + ((word >> _S4) & _BYTE)] += q
-
-
-@subkernel
-def _add_six(small, at, word, q):
-    """`_add_two` for six columns.
-
-    small (TILE * BINS,) int64, added to.
-    """
-    _add_five(small, at, word, q)
-    small[at + _B5 + ((word >> _S5) & _BYTE)] += q
-
-
-@subkernel
-def _add_seven(small, at, word, q):
-    """`_add_two` for seven columns.
-
-    small (TILE * BINS,) int64, added to.
-    """
-    _add_six(small, at, word, q)
-    small[at + _B6 + ((word >> _S6) & _BYTE)] += q
-
-
-@subkernel
-def _add_eight(small, at, word, q):
-    """`_add_two` for eight columns.
-
-    small (TILE * BINS,) int64, added to.
-    """
-    _add_seven(small, at, word, q)
-    small[at + _B7 + (word >> _S7)] += q
+@inline
+def _count(words, entries, start, end, small, width, twice):
+    """Count entries start:end; the last two are constants, so that no loop over columns is left."""
+    near = max(end, start + _AHEAD) - _AHEAD
+    for i in range(start, near):
+        prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
+        _count_row(words, entries[i], small, width, twice)
+    for i in range(near, end):
+        _count_row(words, entries[i], small, width, twice)
 
 
 @kernel
 def count_two(words, entries, start, end, small):
-    """Count rows in up to two columns; empty places are counted for nothing.
-
-    words (n_rows, 1) uint64; entries (n_entries,) uint64; small (TILE * BINS,) int64, added to.
-    """
-    near = max(end, start + _AHEAD) - _AHEAD
-    for i in range(start, near):
-        prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
-        entry = entries[i]
-        row, q = entry >> _ROW, _spread(entry)
-        _add_two(small, _ZERO, words[row, _ZERO], q)
-    for i in range(near, end):
-        entry = entries[i]
-        row, q = entry >> _ROW, _spread(entry)
-        _add_two(small, _ZERO, words[row, _ZERO], q)
+    """Count rows in up to two columns; empty places are counted for nothing."""
+    _count(words, entries, start, end, small, 2, False)
 
 
 @kernel
 def count_four(words, entries, start, end, small):
-    """Count rows in up to four columns; empty places are counted for nothing.
-
-    words (n_rows, 1) uint64; entries (n_entries,) uint64; small (TILE * BINS,) int64, added to.
-    """
-    near = max(end, start + _AHEAD) - _AHEAD
-    for i in range(start, near):
-        prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
-        entry = entries[i]
-        row, q = entry >> _ROW, _spread(entry)
-        _add_four(small, _ZERO, words[row, _ZERO], q)
-    for i in range(near, end):
-        entry = entries[i]
-        row, q = entry >> _ROW, _spread(entry)
-        _add_four(small, _ZERO, words[row, _ZERO], q)
+    """Count rows in up to four columns; empty places are counted for nothing."""
+    _count(words, entries, start, end, small, 4, False)
 
 
 @kernel
 def count_six(words, entries, start, end, small):
-    """Count rows in up to six columns; empty places are counted for nothing.
-
-    words (n_rows, 1) uint64; entries (n_entries,) uint64; small (TILE * BINS,) int64, added to.
-    """
-    near = max(end, start + _AHEAD) - _AHEAD
-    for i in range(start, near):
-        prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
-        entry = entries[i]
-        row, q = entry >> _ROW, _spread(entry)
-        _add_six(small, _ZERO, words[row, _ZERO], q)
-    for i in range(near, end):
-        entry = entries[i]
-        row, q = entry >> _ROW, _spread(entry)
-        _add_six(small, _ZERO, words[row, _ZERO], q)
+    """Count rows in up to six columns; empty places are counted for nothing."""
+    _count(words, entries, start, end, small, 6, False)
 
 
 @kernel
 def count_eight(words, entries, start, end, small):
-    """Count rows in up to eight columns; empty places are counted for nothing.
-
-    words (n_rows, 1) uint64; entries (n_entries,) uint64; small (TILE * BINS,) int64, added to.
-    """
-    near = max(end, start + _AHEAD) - _AHEAD
-    for i in range(start, near):
-        prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
-        entry = entries[i]
-        row, q = entry >> _ROW, _spread(entry)
-        _add_eight(small, _ZERO, words[row, _ZERO], q)
-    for i in range(near, end):
-        entry = entries[i]
-        row, q = entry >> _ROW, _spread(entry)
-        _add_eight(small, _ZERO, words[row, _ZERO], q)
+    """Count rows in up to eight columns; empty places are counted for nothing."""
+    _count(words, entries, start, end, small, 8, False)
 
 
 @kernel
 def count_twice_five(words, entries, start, end, small):
-    """Count rows in two words of up to five columns.
-
-    words (n_rows, 2) uint64; entries (n_entries,) uint64; small (TILE * BINS,) int64, added to.
-    """
-    near = max(end, start + _AHEAD) - _AHEAD
-    for i in range(start, near):
-        prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
-        entry = entries[i]
-        row, q = entry >> _ROW, _spread(entry)
-        _add_five(small, _ZERO, words[row, _ZERO], q)
-        _add_five(small, _B5, words[row, _ONE], q)
-    for i in range(near, end):
-        entry = entries[i]
-        row, q = entry >> _ROW, _spread(entry)
-        _add_five(small, _ZERO, words[row, _ZERO], q)
-        _add_five(small, _B5, words[row, _ONE], q)
+    """Count rows in two words of up to five columns; empty places are counted for nothing."""
+    _count(words, entries, start, end, small, 5, True)
 
 
 @kernel
 def count_twice_six(words, entries, start, end, small):
-    """Count rows in two words of up to six columns.
-
-    words (n_rows, 2) uint64; entries (n_entries,) uint64; small (TILE * BINS,) int64, added to.
-    """
-    near = max(end, start + _AHEAD) - _AHEAD
-    for i in range(start, near):
-        prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
-        entry = entries[i]
-        row, q = entry >> _ROW, _spread(entry)
-        _add_six(small, _ZERO, words[row, _ZERO], q)
-        _add_six(small, _B6, words[row, _ONE], q)
-    for i in range(near, end):
-        entry = entries[i]
-        row, q = entry >> _ROW, _spread(entry)
-        _add_six(small, _ZERO, words[row, _ZERO], q)
-        _add_six(small, _B6, words[row, _ONE], q)
+    """Count rows in two words of up to six columns; empty places are counted for nothing."""
+    _count(words, entries, start, end, small, 6, True)
 
 
 @kernel
 def count_twice_seven(words, entries, start, end, small):
-    """Count rows in two words of up to seven columns.
-
-    words (n_rows, 2) uint64; entries (n_entries,) uint64; small (TILE * BINS,) int64, added to.
-    """
-    near = max(end, start + _AHEAD) - _AHEAD
-    for i in range(start, near):
-        prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
-        entry = entries[i]
-        row, q = entry >> _ROW, _spread(entry)
-        _add_seven(small, _ZERO, words[row, _ZERO], q)
-        _add_seven(small, _B7, words[row, _ONE], q)
-    for i in range(near, end):
-        entry = entries[i]
-        row, q = entry >> _ROW, _spread(entry)
-        _add_seven(small, _ZERO, words[row, _ZERO], q)
-        _add_seven(small, _B7, words[row, _ONE], q)
+    """Count rows in two words of up to seven columns; empty places are counted for nothing."""
+    _count(words, entries, start, end, small, 7, True)
 
 
 @kernel
 def count_twice_eight(words, entries, start, end, small):
-    """Count rows in two words of up to eight columns.
-
-    words (n_rows, 2) uint64; entries (n_entries,) uint64; small (TILE * BINS,) int64, added to.
-    """
-    near = max(end, start + _AHEAD) - _AHEAD
-    for i in range(start, near):
-        prefetch(words, entries[i + _AHEAD] >> _ROW, _ZERO)
-        entry = entries[i]
-        row, q = entry >> _ROW, _spread(entry)
-        _add_eight(small, _ZERO, words[row, _ZERO], q)
-        _add_eight(small, _B8, words[row, _ONE], q)
-    for i in range(near, end):
-        entry = entries[i]
-        row, q = entry >> _ROW, _spread(entry)
-        _add_eight(small, _ZERO, words[row, _ZERO], q)
-        _add_eight(small, _B8, words[row, _ONE], q)
+    """Count rows in two words of up to eight columns; empty places are counted for nothing."""
+    _count(words, entries, start, end, small, 8, True)
 
 
 def counter_of(words: np.ndarray, width: int) -> Callable:
