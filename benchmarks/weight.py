@@ -51,7 +51,7 @@ SPLIT_SCANS = {
     "engine/presorted/categories.py": "scan_categories",
     "engine/presorted/counted.py": "scan_counted",
     "engine/presorted/search.py": "_scan_plain _scan_full",
-    "engine/presorted/weighted.py": "_walk_cuts _walk_root _walk_node",
+    "engine/presorted/weighted.py": "_walk_cuts _walk_node",
     "engine/depth_first/best_cut.py": "_walk_squares _walk_channels",
     "engine/depth_first/counts.py": "walk_counts walk_sums",
     "engine/depth_first/few_rows.py": "cut_few",

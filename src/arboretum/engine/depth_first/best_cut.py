@@ -38,7 +38,7 @@ __all__ = ["best_cut"]
 _COUNTED = 64  # so many codes are counted where a list is at hand, too
 
 
-@leaf_kernel
+@subkernel
 def _walk_squares(keys, n, present, start, number, weight, total, node_weight, rules):
     """Score the cuts of a sorted column; return (score, rows before the cut, missing left?).
 

@@ -115,7 +115,7 @@ def order_codes(n_codes, m, now, cells, seen):
     return met
 
 
-@leaf_kernel
+@subkernel
 def _principal_axis(seen, m, cells, total, node_weight, rounds, axis):
     """Power iteration for the first principal component of the categories' mean channels.
 
