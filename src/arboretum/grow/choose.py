@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from arboretum.grow.grower import Grower, GrowTarget
     from arboretum.grow.settings import Growth
 
-__all__ = ["Use", "choose_grower", "fits_one_call", "trees_of_a_call"]
+__all__ = ["Use", "choose_grower", "trees_of_a_call"]
 
 DEEPEST = 8  # levels: PresortedGrower numbers the nodes of one, and nobody's, with 8 bits
-# Rows up to which one call, which sorts in every node, beats lists that are kept in order.
+# Rows up to which one call, which sorts in every node, beats lists kept in order. CPU time of one call
+# over that of levels, 20 columns of numbers, at 4,000, 7,500 and 10,000 rows: CART .90, 1.07, 1.20; gradient
+# boosting with 31 leaves .74, .91, .88, 12 levels deep 1.05, 1.12, 1.22.
 FEW_ROWS = 5_000
 # Words are counted, not sorted: one call wins on so many times as many rows.
 WITH_WORDS = 20
@@ -69,7 +71,7 @@ def choose_grower(
         from arboretum.grow.presorted.grower import PresortedGrower
 
         return PresortedGrower(matrix, schema, settings, own_bins=use is Use.WEIGHTS)
-    if fits_one_call(settings):
+    if _fits_one_call(settings):
         if use is Use.FOREST or settings.draws:
             return DepthFirstGrower(matrix, schema, settings, again=rounds)
         few = matrix.n_rows <= FEW_ROWS * (WITH_WORDS if words else 1)
@@ -104,7 +106,7 @@ def _fits_levels(settings: Growth, target: GrowTarget, use: Use) -> bool:
     return settings.criterion == stat.GINI and target.classes[0] == 2
 
 
-def fits_one_call(settings: Growth) -> bool:
+def _fits_one_call(settings: Growth) -> bool:
     """Tell whether `DepthFirstGrower` grows such trees: others need lists of all rows."""
     sums = settings.criterion not in (stat.ABSOLUTE, stat.ERROR)
     return sums and settings.surrogates == 0 and settings.max_bins is None
