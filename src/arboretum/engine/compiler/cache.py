@@ -114,8 +114,8 @@ def _private_temporary() -> Path:
 def source_hash(path: Path) -> str:
     """Return a hash of a source file and of all files of the engine it imports, through others too.
 
-    >>> from arboretum.engine import jit
-    >>> source_hash(Path(jit.__file__)) == source_hash(Path(jit.__file__))
+    >>> from arboretum.engine.compiler import decorators
+    >>> source_hash(Path(decorators.__file__)) == source_hash(Path(decorators.__file__))
     True
     """
     digest = hashlib.sha256()

@@ -58,7 +58,8 @@ class TreeColumns(NamedTuple):
     read values know what type they have; others hand this on as an address (`where_is`).
     """
 
-    values: np.ndarray  # (n_columns * n_rows,) unsigned: rank or category. Random splits: int64 or int32, see `ordered_bits`
+    # (n_columns * n_rows,) unsigned: rank or category. Random splits: int64 or int32, see `ordered_bits`
+    values: np.ndarray
     step: np.uint64  # how far it is from a column to the next
     by_row: np.ndarray  # (n_rows, n_columns) as ``values``, row by row; or (0, n_columns)
     x: np.ndarray | None  # (n_rows,) int32 or int64: values of a node: random splits only, as are

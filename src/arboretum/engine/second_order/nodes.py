@@ -52,7 +52,8 @@ class Store(NamedTuple):
     )  # (n_wide_columns, n_rows) uint16, the columns of more than 255 bins: behind the others
     wide_words: np.ndarray  # (n_wide_tiles, n_rows) uint64, the same codes
     wide_width: int  # columns of such a word
-    starts: np.ndarray  # (n_columns + 1,) int64, where a column's bins in use begin in a histogram; missing comes last
+    # (n_columns + 1,) int64, where a column's bins in use begin in a histogram; missing comes last
+    starts: np.ndarray
     listed: (
         np.ndarray
     )  # (n_columns,) int64, up to so many rows a node has a list of the bins in use
