@@ -20,7 +20,6 @@ from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.data.schema import Schema, _match
 from arboretum.data.slices import as_view, take_columns, take_rows
 from arboretum.data.table import read_table
-from arboretum.engine.compiler.decorators import writable
 from arboretum.engine.keys import key_of, uniform_array
 from arboretum.errors import DataError
 from arboretum.lazy import cached_property
@@ -184,6 +183,8 @@ class TreeLearner:
 
     def learn(self, w: np.ndarray, number: int, attempt: int = 0) -> tuple[Any, np.ndarray]:
         """Return a fitted tree and its answers to all rows; another attempt draws other rows."""
+        from arboretum.engine.compiler.decorators import writable  # imports Numba
+
         if self.resample:
             drawn = draw_by_weight(w, draws_of(self.seed, number, len(w), attempt))
             w = np.bincount(drawn, minlength=len(w)).astype(np.float64)
