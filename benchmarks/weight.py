@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import tokenize
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,6 +28,7 @@ __all__ = ["code_lines", "measure", "missing_names"]
 HERE = Path(__file__).resolve().parent.parent
 KERNELS = {"addressed", "inline", "kernel", "subkernel"}
 MOST_PARAMETERS = 9
+MOST_FILES = 16  # a fuller room may hold two ideas
 
 # file -> functions; "Class.method" for methods. Paths are below src/arboretum.
 GROW_LOOPS = {
@@ -239,12 +241,14 @@ def measure(root: Path) -> dict[str, int]:
     kernels = [(node, used) for node, used in kernels if used]
     explain = [tree for file, tree in trees.items() if file.startswith("explain/")]
     lines = {file: code_lines(text) for file, text in sources.items()}
+    rooms = Counter(Path(file).parent for file in sources if "/" in file)
     book = sum(n for file, n in lines.items() if file.startswith("textbook/"))
     return {
         "code lines without textbook": sum(lines.values()) - book,
         "code lines of the textbook": book,
         "files": len(sources),
-        "rooms": len({Path(file).parent for file in sources} - {Path()}),
+        "rooms": len(rooms),
+        "rooms of more than 16 files": sum(n > MOST_FILES for n in rooms.values()),
         "compiled functions": len(kernels),
         "kernel decorators": len(set().union(*(used for _, used in kernels))),
         "kernels with more than nine parameters": sum(
