@@ -6,8 +6,8 @@ raise and compute; models predict; rows are split; people ask and tell. Run by `
     python .ci/words.py                 # everything but NOT_YET
     python .ci/words.py src/arboretum/forest docs/forest.md     # these files and rooms, also those in NOT_YET
 
-An expression that is right English after all is added to `FINE`; a line of code that quotes the words of others
-(a peer's message, a sentence tests and users match on) ends in `# words: quoted`.
+An expression that is right English after all is added to `FINE`; a line of code that quotes the words of
+others (a message of a peer, a sentence users match on) ends in `# words: quoted`.
 """
 
 import io
