@@ -7,7 +7,7 @@ trees, however rows are shared out.
     all at once     many trees: a tournament (up to 128 leaves), or masks (up to 64) (layout.py)
     tree by tree    everything else: blocks of rows that fit the cache walk down one tree after another
 
-docs/design.md has the measurements that the choice between them rests on.
+docs/notes/design.md has the measurements that the choice between them rests on.
 """
 
 from __future__ import annotations
