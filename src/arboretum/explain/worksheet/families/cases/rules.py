@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from arboretum.explain.case_sheets.family import CaseFamily
+from arboretum.explain.worksheet.families.cases.family import CaseFamily
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.structure.condition import format_category

@@ -17,7 +17,9 @@ import numpy as np
 from arboretum.base import members as bag_members
 from arboretum.data.slices import as_view, take_columns, take_rows
 from arboretum.errors import ParameterError
-from arboretum.explain.worksheet.cart import CartFamily
+from arboretum.explain.worksheet.families.cart import CartFamily
+from arboretum.explain.worksheet.families.final import FinalFamily
+from arboretum.explain.worksheet.families.forest import ForestFamily
 from arboretum.explain.worksheet.family import (
     Family,
     Given,
@@ -26,8 +28,6 @@ from arboretum.explain.worksheet.family import (
     index_of,
     same_classes,
 )
-from arboretum.explain.worksheet.final import FinalFamily
-from arboretum.explain.worksheet.forest import ForestFamily
 from arboretum.explain.worksheet.grown import Names, ShownTree
 from arboretum.explain.worksheet.rendering import number, signed
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from arboretum.explain.boosting_sheets.friedman_leaves import LeafSteps
-from arboretum.explain.boosting_sheets.friedman_replay import Played
+from arboretum.explain.worksheet.families.friedman.leaves import LeafSteps
+from arboretum.explain.worksheet.families.friedman.replay import Played
 from arboretum.explain.worksheet.family import (
     class_names,
     index_of,

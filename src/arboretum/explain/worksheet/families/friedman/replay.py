@@ -16,7 +16,7 @@ import numpy as np
 from arboretum.base.holdout import set_aside
 from arboretum.base.sampling import draw_in_turn
 from arboretum.boosting.friedman.fitting import BoostingTask
-from arboretum.explain.worksheet.cart import draw_of, textbook_rules
+from arboretum.explain.worksheet.families.cart import draw_of, textbook_rules
 from arboretum.explain.worksheet.family import (
     Family,
     check_rows_of,

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from arboretum.explain.boosting_sheets.refusals import BoosterRefusals, Looked
-from arboretum.explain.boosting_sheets.replay import AtNode
 from arboretum.explain.worksheet.candidates import tried_note
+from arboretum.explain.worksheet.families.second_order.refusals import BoosterRefusals, Looked
+from arboretum.explain.worksheet.families.second_order.replay import AtNode
 from arboretum.explain.worksheet.family import class_names
 from arboretum.explain.worksheet.rendering import number, signed
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable

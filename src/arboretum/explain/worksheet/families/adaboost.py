@@ -16,7 +16,7 @@ import numpy as np
 from arboretum.base.sampling import draw_by_weight
 from arboretum.boosting.adaboost import learners
 from arboretum.boosting.adaboost.formulas import r2_losses
-from arboretum.explain.worksheet.cart import draw_of, textbook_rules
+from arboretum.explain.worksheet.families.cart import draw_of, textbook_rules
 from arboretum.explain.worksheet.family import (
     Family,
     check_rows_of,

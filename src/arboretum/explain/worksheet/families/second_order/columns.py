@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from arboretum.engine.keys import key_of
-from arboretum.explain.boosting_sheets.replay import AtNode, Replay
 from arboretum.explain.worksheet.draws import columns_visited
+from arboretum.explain.worksheet.families.second_order.replay import AtNode, Replay
 
 __all__ = ["ColumnDraws"]
 

@@ -14,8 +14,8 @@ from arboretum import (
     RandomForestRegressor,
     worksheet,
 )
+from tests.explain.worksheet.families.test_cart import check_trees
 from tests.explain.worksheet.tables import check_shown, classes, signal, table, weights
-from tests.explain.worksheet.test_cart import check_trees
 
 FORESTS = {
     "classes": RandomForestClassifier(6, random_state=1, n_jobs=1, oob_score=True),

@@ -15,8 +15,8 @@ from arboretum import (
     ParameterError,
     worksheet,
 )
+from tests.explain.worksheet.families.test_cart import check_leaf, check_node
 from tests.explain.worksheet.tables import check_shown, classes, signal, table, weights
-from tests.explain.worksheet.test_cart import check_leaf, check_node
 
 WAYS = {
     "discrete": ({"algorithm": "discrete"}, 2),

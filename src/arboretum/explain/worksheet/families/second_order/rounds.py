@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.explain.boosting_sheets.replay import RoundState
-from arboretum.explain.boosting_sheets.rows import RowSheets
+from arboretum.explain.worksheet.families.second_order.replay import RoundState
+from arboretum.explain.worksheet.families.second_order.rows import RowSheets
 from arboretum.explain.worksheet.family import index_of, truth_of
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable

@@ -23,8 +23,8 @@ from arboretum import (
     VotingRegressor,
     worksheet,
 )
+from tests.explain.worksheet.families.test_cart import check_trees
 from tests.explain.worksheet.tables import check_shown, classes, signal, table, weights
-from tests.explain.worksheet.test_cart import check_trees
 
 BAGS = {
     "trees": BaggingClassifier(n_estimators=3, random_state=1, n_jobs=1, oob_score=True),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from arboretum.explain.case_sheets.family import CaseFamily
+from arboretum.explain.worksheet.families.cases.family import CaseFamily
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.structure.condition import format_category

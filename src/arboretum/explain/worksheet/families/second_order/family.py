@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from arboretum.explain.boosting_sheets.rounds import RoundSheets
+from arboretum.explain.worksheet.families.second_order.rounds import RoundSheets
 
 __all__ = ["SecondOrderFamily"]
 

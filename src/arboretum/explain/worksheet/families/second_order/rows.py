@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.explain.boosting_sheets.leaves import LeafSheets
+from arboretum.explain.worksheet.families.second_order.leaves import LeafSheets
 from arboretum.explain.worksheet.family import class_names
 from arboretum.explain.worksheet.rendering import number, signed
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable

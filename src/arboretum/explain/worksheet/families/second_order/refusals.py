@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.explain.boosting_sheets.columns import ColumnDraws
-from arboretum.explain.boosting_sheets.replay import AtNode
+from arboretum.explain.worksheet.families.second_order.columns import ColumnDraws
+from arboretum.explain.worksheet.families.second_order.replay import AtNode
 from arboretum.explain.worksheet.refusals import both_numbers
 from arboretum.explain.worksheet.rendering import number
 from arboretum.structure.condition import Condition, format_category

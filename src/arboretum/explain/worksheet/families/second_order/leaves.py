@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.explain.boosting_sheets.nodes import NodeSheets
-from arboretum.explain.boosting_sheets.refusals import Looked
-from arboretum.explain.boosting_sheets.replay import AtNode
+from arboretum.explain.worksheet.families.second_order.nodes import NodeSheets
+from arboretum.explain.worksheet.families.second_order.refusals import Looked
+from arboretum.explain.worksheet.families.second_order.replay import AtNode
 from arboretum.explain.worksheet.family import truth_of
 from arboretum.explain.worksheet.rendering import number, signed
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable

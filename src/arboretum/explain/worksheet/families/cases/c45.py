@@ -10,8 +10,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from arboretum.explain.case_sheets.family import CaseFamily, CasesHere, branches_to, way_to
-from arboretum.explain.case_sheets.refusals import CaseRefusals
+from arboretum.explain.worksheet.families.cases.family import (
+    CaseFamily,
+    CasesHere,
+    branches_to,
+    way_to,
+)
+from arboretum.explain.worksheet.families.cases.refusals import CaseRefusals
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
 from arboretum.lazy import cached_property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from arboretum.base.sampling import growing_key
-from arboretum.explain.worksheet.cart import draw_of, learn_target, textbook_rules
+from arboretum.explain.worksheet.families.cart import draw_of, learn_target, textbook_rules
 from arboretum.explain.worksheet.family import Family, check_rows_of, class_names, truth_of
 from arboretum.explain.worksheet.grown import Names, ShownTree
 from arboretum.explain.worksheet.rendering import number

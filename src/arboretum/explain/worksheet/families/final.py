@@ -15,7 +15,7 @@ from arboretum.structure.condition import format_category
 from arboretum.structure.tree import Tree
 
 if TYPE_CHECKING:
-    from arboretum.explain.worksheet.combine import TogetherFamily
+    from arboretum.explain.worksheet.families.combine import TogetherFamily
 
 __all__ = ["FinalFamily"]
 

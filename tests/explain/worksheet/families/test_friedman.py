@@ -13,8 +13,8 @@ from arboretum import (
     ParameterError,
     worksheet,
 )
+from tests.explain.worksheet.families.test_cart import check_node
 from tests.explain.worksheet.tables import check_shown, classes, signal, table, weights
-from tests.explain.worksheet.test_cart import check_node
 
 LOSSES = ["squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.explain.boosting_sheets.friedman_replay import GradientReplay, Played
+from arboretum.explain.worksheet.families.friedman.replay import GradientReplay, Played
 from arboretum.explain.worksheet.family import (
     class_names,
 )
