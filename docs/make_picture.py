@@ -19,20 +19,20 @@ from arboretum import XGBClassifier
 from arboretum.cli.data import seedlings
 
 PICTURE = Path(__file__).with_name("report.png")
-WIDTH, HEIGHT = 1160, 1010
+WIDTH, HEIGHT = 1300, 1500
 
 
 def write_report(path: Path) -> None:
     """Fit the model and write its report."""
-    table = pd.read_csv(seedlings.PATH)
-    X, y = table.drop(columns=seedlings.TARGET), table[seedlings.TARGET]
+    table = pd.read_csv(seedlings.PATH, parse_dates=["planted"])
+    X, y = table.drop(columns="fate"), table["fate"] == "dies"
     X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
     model = XGBClassifier(n_estimators=20, max_depth=2).fit(X_train, y_train)
-    model.report(X_test, y_test, path, train=(X_train, y_train), title="Seedlings")
+    model.report(X_test, y_test, path, train=(X_train, y_train), title="Will it die?")
 
 
 def take_picture(page_path: Path) -> None:
-    """Open the report in Chromium, click the root of the first tree and save what is visible."""
+    """Click the root of the first tree; save its panel down to the splits of all columns."""
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
         raise SystemExit("no chromium: install it (Debian: apt-get install chromium)")
@@ -42,10 +42,12 @@ def take_picture(page_path: Path) -> None:
         page.goto(page_path.as_uri())
         page.wait_for_selector("html[data-ready]", state="attached")
         page.click("#trees .node[data-node='0']")
-        page.locator("#trees").scroll_into_view_if_needed()
         page.evaluate("document.querySelector('#trees').scrollIntoView()")
+        page.mouse.move(1, 1)  # no tooltip
         page.wait_for_timeout(300)
-        page.screenshot(path=PICTURE)
+        table = page.locator("#trees .worksheet table").first.bounding_box()
+        bottom = HEIGHT if table is None else table["y"] + table["height"] + 12
+        page.screenshot(path=PICTURE, clip={"x": 0, "y": 0, "width": WIDTH, "height": bottom})
         browser.close()
 
 
