@@ -4,7 +4,7 @@ Run by record_kernels.py in a process of its own, so that what is recorded is wh
 First come its cases of the golden set, then tables of every kind (numbers, 32-bit ones, gaps, words,
 sparse; few rows and so many that codes of rows and ranks get wider), two and three classes or numbers,
 with and without weights, answered for one row, some, and all; SHAP values of all kinds. Last come models of
-small trees that are asked all at once (predict/choose.py): up to 32 leaves, and more.
+small trees that are asked all at once (predict/engines/): up to 32 leaves, and more.
 """
 
 from __future__ import annotations
