@@ -29,6 +29,7 @@ versions:
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python .ci/words.py
 
 types: $(READY)
 	$(BIN)/mypy
