@@ -246,7 +246,12 @@ def test_anchors_are_headings(page):
 
 
 # ---------------------------------------------------------------------- figures that are constants
-def test_the_docstring_has_the_largest_trees_of_a_tournament():
-    from arboretum.predict import choose, sum
+def test_the_design_page_has_the_sizes_of_the_walks():
+    from arboretum.engine.predict.packed_walk import SIDE_BY_SIDE
+    from arboretum.predict.engines import costs
 
-    assert f"(up to {choose._MOST_LEAVES} leaves)" in sum.__doc__
+    page = (DOCS / "design.md").read_text(encoding="utf-8")
+    assert SIDE_BY_SIDE == 12
+    assert "one call walks all trees, which are one array, twelve side by side" in page
+    assert f"| tournament | thresholds, up to {costs.PLAYED_LEAVES} leaves |" in page
+    assert f"| masks | up to {costs.MASKED_LEAVES} leaves, also sets" in page

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from arboretum.base.shap_of_members import Member, joined, joined_base
 from arboretum.errors import DataError, ParameterError
 from arboretum.predict.additive import NoAdditiveForm
-from arboretum.predict.shap.joined import Member, joined, joined_base
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

@@ -20,7 +20,7 @@ from arboretum.errors import ParameterError
 from arboretum.predict.additive import NoAdditiveForm
 
 if TYPE_CHECKING:
-    from arboretum.predict.shap.explains import Explained, Explains
+    from arboretum.base.shap_values import Explained, Explains
 
 __all__ = ["Member", "joined", "joined_base"]
 
@@ -37,7 +37,7 @@ def joined(
     whole: Explains, members: list[Member], X: Any, background: Any, pairs: bool, output: str
 ) -> Explained:
     """Return the weighted mean of what the members say of rows."""
-    from arboretum.predict.shap.explains import Explained
+    from arboretum.base.shap_values import Explained
 
     _check_output(whole, output)
     n_features, n_classes = whole.schema_.n_features, _classes(whole)
