@@ -61,10 +61,7 @@ NOT_YET = (
     "src/arboretum/structure",
     "src/arboretum/textbook",
     "src/arboretum/",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    "README.md",
-    "docs",
+    "docs/cold_start.md",
 )
 
 PEOPLE = (

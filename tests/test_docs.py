@@ -12,7 +12,8 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = [
     *sorted(DOCS.glob("*.md")),
-    *(ROOT / f"{n}.md" for n in ("README", "CONTRIBUTING", "CHANGELOG")),
+    DOCS / "notes" / "README.md",
+    *(ROOT / f"{n}.md" for n in ("README", "CONTRIBUTING", "CHANGELOG", "SECURITY")),
 ]
 FILES = [
     *(
