@@ -6,8 +6,8 @@ nothing about the trees that are left:
     clock     ├── compiling 30 s ──┼ tree 1 ┼ tree 2 ┼ tree 3 …
     work                           0       .1       .2       .3
 
-Waiting for what other processes compile counts as compiling (engine/compiler/log.py). An estimate
-is made after two seconds of work: before that, what surrounds the first trees weighs more than the trees.
+An estimate is made after two seconds of work: before that, what surrounds the first trees weighs more than
+the trees.
 """
 
 from __future__ import annotations
