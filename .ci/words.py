@@ -54,10 +54,7 @@ NOT_YET = (
     "src/arboretum/predict",
     "src/arboretum/textbook",
     "src/arboretum/",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    "README.md",
-    "docs",
+    "docs/cold_start.md",
 )
 
 PEOPLE = (

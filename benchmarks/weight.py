@@ -85,8 +85,7 @@ WALKS = {
 CHOOSERS = {
     "grow/choose.py": "choose_grower trees_of_a_call",
     "grow/depth_first/grid.py": "share_a_grid",
-    "predict/bitmask.py": "_pays",
-    "predict/sum.py": "Terms._is_little",
+    "predict/engines/choose.py": "choose",
 }
 
 

@@ -133,9 +133,10 @@ def test_the_bar_of_the_command_has_a_pace_for_each_model(world):
 def test_the_log_tells_of_what_goes_on():
     log = CompileLog()
     assert log.running == 0
-    with log.waiting():
-        assert log.seconds == 0
-        assert 0 < log.running <= log.seconds_so_far
+    log._begin()
+    assert log.seconds == 0
+    assert 0 < log.running <= log.seconds_so_far
+    log._end()
     assert log.running == 0
     assert log.seconds == log.seconds_so_far > 0
 

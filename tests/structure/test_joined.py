@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from arboretum import CARTRegressor
 from arboretum.data.schema import encode
 from arboretum.engine.predict.packed_walk import add_packed, find_packed
-from arboretum.predict.packed import pack_trees
+from arboretum.predict.engines.packed import pack_trees
 from arboretum.predict.walk import leaves_of
 from arboretum.structure.joined import join_trees
 

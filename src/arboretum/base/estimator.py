@@ -13,6 +13,7 @@ in the same way: the number of members may not shrink, and the table must be tha
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from functools import wraps
@@ -26,6 +27,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 
+from arboretum.base.anatomy import Anatomy, FitHistory, FitRecipe, LearnedTarget, TableColumns
 from arboretum.base.parameters import Declared
 from arboretum.data.checks import warn_caller
 from arboretum.data.column_warnings import one_warning, warn_of_columns
@@ -108,6 +110,7 @@ class Estimator(Declared, BaseEstimator):
     n_features_in_: int
     feature_names_in_: np.ndarray
 
+    _family: ClassVar[str]  # which anatomy it has (base/anatomy.py)
     _fitted: ClassVar[str]  # an attribute that fitted models have
     _learned: ClassVar[tuple[str, ...]] = ()  # attributes that a fit removes first
     _cached: ClassVar[tuple[str, ...]] = ()  # dicts computed from the rest; not pickled
@@ -268,6 +271,37 @@ class Estimator(Declared, BaseEstimator):
 
         return arboretum.to_dtreeviz(self, tree)
 
+    def _anatomy(self) -> Anatomy:
+        """Return the parts of the fitted model that explanations read; families add theirs."""
+        self._check_fitted()
+        kept, classes = vars(self), getattr(self, "classes_", None)
+        ended = kept.get("interrupted_")
+        return Anatomy(
+            family=self._family,
+            columns=TableColumns(self.schema_, self._encode, self._encode, missing=self._absent),
+            recipe=FitRecipe(self._threads, self._learn_again, str(getattr(self, "criterion", ""))),
+            answers=self._meanings(),
+            classes=None if classes is None else tuple(each_output(classes)),
+            n_targets=int(getattr(self, "n_outputs_", 1)),
+            history=FitHistory(
+                n_rows=kept.get("_n_rows", 0),
+                seed=kept.get("seed_"),
+                seconds=kept.get("_fit_seconds"),
+                interrupted="" if ended is None else f"{ended.done} of {ended.wanted}",
+                stop=str(kept.get("stop_", "")),
+            ),
+        )
+
+    def _learn_again(self, y: Any, sample_weight: Any, n_rows: int) -> LearnedTarget:
+        """Return a training target as the fit took it; the model does not change."""
+        twin = copy.copy(self)
+        target, labels, weight = twin._target_of_fit(y, sample_weight, n_rows)
+        return LearnedTarget(target, labels, weight, getattr(twin, "classes_", None))
+
+    def _target_of_fit(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Any, Any, Any]:
+        """Learn a target; return it as trees take it, as members take it, and the weights of the rows."""
+        return y, y, sample_weight
+
     # ------------------------------------------------------------------ keeping
     def save(self, path: str | Path | BinaryIO) -> None:
         """Write the model to one file; `arboretum.load` reads it back.
@@ -337,9 +371,13 @@ def goes_on(model: Any, what: str) -> bool:
 
 def signature(model: Any) -> tuple[Any, ...]:
     """Return what must stay the same: columns, classes, outputs."""
-    classes = getattr(model, "classes_", None)
-    each = classes if isinstance(classes, list) else [classes]
+    each = each_output(getattr(model, "classes_", None))
     return getattr(model, "schema_", None), each, getattr(model, "n_outputs_", None)
+
+
+def each_output(classes: Any) -> list[Any]:
+    """Return the labels of every output as a list."""
+    return classes if isinstance(classes, list) else [classes]
 
 
 def check_same(model: Any, earlier: tuple[Any, ...], *, same_rows: bool = True) -> None:

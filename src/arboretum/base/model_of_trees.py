@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from arboretum.base.anatomy import Anatomy, PartModel, has_anatomy
 from arboretum.base.estimator import Estimator
+from arboretum.base.shap_values import Explains
 from arboretum.data.schema import encode
 from arboretum.predict.ensemble import Ensemble
-from arboretum.predict.shap.explains import Explains
 from arboretum.predict.soundness import YES_NO, prove_ensemble
 
 if TYPE_CHECKING:
@@ -69,6 +71,18 @@ class ModelOfTrees(Explains, Estimator):
     def _summed_trees(self) -> Ensemble:
         return self.ensemble_
 
+    def _anatomy(self) -> Anatomy:
+        found = super()._anatomy()
+        return replace(found, trees=self.trees_, ensemble=self.ensemble_, is_sum=True)
+
+    def _target_of_fit(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Any, Any, Any]:
+        target, weight = self._learn_target(y, sample_weight, n_rows)
+        return target, y, weight
+
+    def _learn_target(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Any, Any]:
+        """Return the target as trees take it, and the weights of the rows (base/targets.py)."""
+        raise NotImplementedError
+
     def apply(self, X: Any) -> np.ndarray:
         """Return the leaf each row reaches in each tree, (rows, trees)."""
         matrix = self._encode(X)
@@ -84,6 +98,7 @@ class ModelOfTrees(Explains, Estimator):
 class ModelOfMembers(ModelOfTrees):
     """A model of other models: a model of trees if all of them are trees over the columns of the table."""
 
+    estimator_: Any
     estimators_: list[Any]
 
     _fitted: ClassVar = "estimators_"
@@ -146,6 +161,24 @@ class ModelOfMembers(ModelOfTrees):
         part = super()._without_trees()
         part.estimators_ = [clone(self.estimators_[0])]  # has the policy for unseen categories
         return part
+
+    def _anatomy(self) -> Anatomy:
+        found = Estimator._anatomy(self)
+        trees = [vars(one)["tree_"] for one in self.estimators_ if "tree_" in vars(one)]
+        own = has_anatomy(self.estimators_[0]) and len(trees) == len(self.estimators_)
+        criterion = str(getattr(self.estimator_, "criterion", ""))
+        return replace(
+            found,
+            trees=trees if own else [],
+            ensemble=self.ensemble_ if self._has_trees else None,
+            is_sum=self._has_trees,
+            parts=self._parts(),
+            recipe=replace(found.recipe, criterion=criterion),
+        )
+
+    def _parts(self) -> tuple[PartModel, ...]:
+        """Return the members under the names that explanations have for them."""
+        return tuple(PartModel(f"learner {i}", one) for i, one in enumerate(self.estimators_))
 
     @property
     def _n_done(self) -> int:

@@ -6,8 +6,8 @@ nothing about the trees that are left:
     clock     ├── compiling 30 s ──┼ tree 1 ┼ tree 2 ┼ tree 3 …
     work                           0       .1       .2       .3
 
-Waiting for kernels that other processes compile counts as compiling (engine/compiler/log.py). The first
-estimate is made after two seconds of work: before that, the overhead around the first trees dominates.
+The first estimate is made after two seconds of work: before that, the overhead around the first trees
+dominates.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from arboretum.base.anatomy import Anatomy
 from arboretum.base.model_of_trees import ModelOfTrees
 from arboretum.data.schema import Schema
 from arboretum.errors import ModelFileError
@@ -47,6 +48,11 @@ class TreeModel(ModelOfTrees):
     def _served(self) -> Ensemble:
         # -0.0 keeps the sign of every leaf value: -0.0 + value is value, but 0.0 + -0.0 is 0.0
         return replace(self.ensemble_, base=np.full(self._leaf_shape, -0.0))
+
+    def _anatomy(self) -> Anatomy:
+        found = super()._anatomy()
+        history = replace(found.history, n_rows=int(self.tree_.count[0]))
+        return replace(found, history=history)
 
     def apply(self, X: Any) -> np.ndarray:
         """Return the leaf each row reaches (its node number in `tree_`)."""

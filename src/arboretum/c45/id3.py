@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from arboretum.base import parameters as p
+from arboretum.base.anatomy import Anatomy
 from arboretum.base.estimator import Estimator
 from arboretum.base.parameters import Parameter
 from arboretum.base.shared_parameters import GROWTH
@@ -80,6 +81,7 @@ class ID3Classifier(CaseTreeClassifier):
 
     bins_: dict[str | int, np.ndarray]
 
+    _family: ClassVar = "id3"
     _parameters: ClassVar = {
         **CaseTreeClassifier._parameters,
         "epsilon": Parameter(p.real(0), "Gain, in bits, that the best column must exceed."),
@@ -206,6 +208,11 @@ class ID3Classifier(CaseTreeClassifier):
         """
         matrix = self._encode(X)
         return stops_of(self.tree_, matrix, self._threads())
+
+    def _anatomy(self) -> Anatomy:
+        found = super()._anatomy()
+        columns = replace(found.columns, numbers=super()._encode, cuts=self._cuts())
+        return replace(found, columns=columns, is_sum=False)
 
     def _served(self) -> Ensemble:
         return Estimator._served(self)  # rows may stop above a leaf

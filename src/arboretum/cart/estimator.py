@@ -6,11 +6,13 @@ few methods (`_learn_target`, `_loss`, `predict`) are in the subclasses.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from arboretum.base import parameters as p
+from arboretum.base.anatomy import Anatomy
 from arboretum.base.parameters import Parameter
 from arboretum.base.shared_parameters import GROWTH, RUNNING, TABLE
 from arboretum.base.tree_model import TreeModel
@@ -33,6 +35,7 @@ __all__ = ["TreeEstimator"]
 class TreeEstimator(TreeModel):
     """What both estimators share; they differ in target encoding and in what a leaf predicts."""
 
+    _family: ClassVar = "tree"
     _several_outputs: ClassVar = True
     _parameters: ClassVar = {
         **GROWTH,
@@ -166,6 +169,11 @@ class TreeEstimator(TreeModel):
             return self._loss(truth[rows], tree.value[nodes]).mean(axis=1)
 
         return losses_along(tree, leaf, alphas, loss, row_weight[test])
+
+    def _anatomy(self) -> Anatomy:
+        found = super()._anatomy()
+        history = replace(found.history, pruning=vars(self).get("pruning_curve_"))
+        return replace(found, history=history)
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:

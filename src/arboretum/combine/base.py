@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from arboretum.base import parameters as p
+from arboretum.base.anatomy import Anatomy, PartModel
 from arboretum.base.estimator import Estimator
 from arboretum.base.members import (
     COLUMN_KINDS,
@@ -22,6 +24,7 @@ from arboretum.base.members import (
     with_column_kinds,
 )
 from arboretum.base.parameters import Parameter
+from arboretum.base.shap_values import Explains
 from arboretum.base.shared_parameters import MEMBERS_TABLE, RUNNING
 from arboretum.data.checks import members_silent
 from arboretum.data.column_warnings import one_warning, warn_of_classes, warn_of_columns
@@ -31,7 +34,6 @@ from arboretum.data.table import Table
 from arboretum.data.target import encode_classes, numbers
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.io.checked import labels_of, whole
-from arboretum.predict.shap.explains import Explains
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -106,6 +108,7 @@ class Together(Explains, Estimator):
     """What the four classes add to scikit-learn's."""
 
     _models: ClassVar[Callable[[], list[tuple[str, Any]]]]
+    _family: ClassVar[str]
     _fitted: ClassVar = "estimators_"
     _learned: ClassVar = ("estimators_", "named_estimators_", "final_estimator_", "stack_method_")
     _parameters: ClassVar = {
@@ -174,6 +177,19 @@ class Together(Explains, Estimator):
         self._check_fitted()
         unseen = self.unseen or "missing"
         return encode(self.schema_, X, unseen=unseen, estimator_name=type(self).__name__)
+
+    def _anatomy(self) -> Anatomy:
+        found = super()._anatomy()
+        kept = [pair for pair in self.named_estimators_.items() if not isinstance(pair[1], str)]
+        parts = [
+            PartModel(name, model, weight=weight)
+            for (name, model), weight in zip(kept, self._weights_of_parts(), strict=True)
+        ]
+        return replace(found, parts=tuple(parts))
+
+    def _weights_of_parts(self) -> list[float]:
+        """Return the weight of every model in the prediction."""
+        return [1.0] * len(self.estimators_)
 
     # scikit-learn's methods call these for the predictions of all models.
     def _predict(self, X: Any) -> Any:

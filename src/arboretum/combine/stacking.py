@@ -8,6 +8,7 @@ The machinery is scikit-learn's, whose classes these are.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn import ensemble
 from sklearn.utils.metaestimators import available_if
 
 from arboretum.base import parameters as p
+from arboretum.base.anatomy import Anatomy, PartModel
 from arboretum.base.members import member_from_state, member_to_state
 from arboretum.base.parameters import Parameter
 from arboretum.combine.base import (
@@ -46,6 +48,7 @@ def _final_regressor() -> Any:
 class _Stacked(Together):
     """What the two stacking estimators share."""
 
+    _family: ClassVar = "stack"
     _final: ClassVar[Callable[[], Any]]
     _parameters: ClassVar = {
         **Together._parameters,
@@ -93,6 +96,11 @@ class _Stacked(Together):
         if "final_estimator_" in vars(self):
             return self.final_estimator_
         return type(self)._final() if self.final_estimator is None else self.final_estimator
+
+    def _anatomy(self) -> Anatomy:
+        found = super()._anatomy()
+        final = PartModel("final", self.final_estimator_, reads_table=bool(self.passthrough))
+        return replace(found, parts=(*found.parts, final))
 
     def predict(self, X: Any, **predict_params: Any) -> Any:
         """Return the final model's predictions from the models' predictions."""

@@ -12,14 +12,14 @@ from sklearn import ensemble
 
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter
+from arboretum.base.shap_of_members import Member
+from arboretum.base.shap_values import Explains
 from arboretum.combine.base import (
     KeepsClasses,
     Together,
     tree_classifiers,
     tree_regressors,
 )
-from arboretum.predict.shap.explains import Explains
-from arboretum.predict.shap.joined import Member
 
 __all__ = ["VotingClassifier", "VotingRegressor"]
 
@@ -28,6 +28,7 @@ class _Voting(Together):
     """What the two voting estimators share."""
 
     weights: Any
+    _family: ClassVar = "vote"
     _parameters: ClassVar = {
         **Together._parameters,
         "weights": Parameter(
@@ -55,6 +56,9 @@ class _Voting(Together):
             for (_, model), w in zip(pairs, self.weights, strict=False)
             if not isinstance(model, str)
         ]
+
+    def _weights_of_parts(self) -> list[float]:
+        return self._weights_not_none or super()._weights_of_parts()
 
     def _members(self) -> list[Member] | None:
         """Return the models whose predictions are averaged, if each can be explained."""

@@ -7,7 +7,7 @@ columns are grown together from one ranked table, as in a forest.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -15,11 +15,15 @@ from sklearn.base import MetaEstimatorMixin
 
 from arboretum.base import members
 from arboretum.base import parameters as p
+from arboretum.base.anatomy import Anatomy, PartModel
 from arboretum.base.estimator import check_same, goes_on, signature
 from arboretum.base.model_of_trees import ModelOfMembers
+from arboretum.base.oob_attributes import OutOfBagAttributes
 from arboretum.base.parameters import Parameter
 from arboretum.base.rounds import Interrupted, Interruptible, progress, run_rounds
 from arboretum.base.sampling import BagRules, make_bags
+from arboretum.base.shap_of_members import Member
+from arboretum.base.shap_values import Explains
 from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.cart.extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
@@ -31,10 +35,7 @@ from arboretum.data.table import read_table
 from arboretum.data.target import weights
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.checked import whole
-from arboretum.predict.oob_attributes import OutOfBagAttributes
 from arboretum.predict.out_of_bag import OutOfBag, errors_of, out_of_bag
-from arboretum.predict.shap.explains import Explains
-from arboretum.predict.shap.joined import Member
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -64,6 +65,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
 
     _bags: BagRules
 
+    _family: ClassVar = "bag"
     _learned: ClassVar = ("estimators_", "oob_score_", "_oob")
     _parameters: ClassVar = {
         **ENSEMBLE,
@@ -323,6 +325,24 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         X = as_view(X)
         order = np.array(_match(self.schema_, read_table(X), type(self).__name__))
         return X if (order == np.arange(len(order))).all() else take_columns(X, order)
+
+    def _anatomy(self) -> Anatomy:
+        found = super()._anatomy()
+        together = self._has_trees and self._can_share(self.estimator_)
+        steps = {"in_order": self._in_order}
+        recipe = replace(found.recipe, steps=steps, bagged_together=together)
+        return replace(found, recipe=recipe)
+
+    def _parts(self) -> tuple[PartModel, ...]:
+        bags = self._bags
+        return tuple(
+            PartModel(f"member {number}", one, None if bags.all_columns else bags.features(number))
+            for number, one in enumerate(self.estimators_)
+        )
+
+    def _target_of_fit(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Any, Any, Any]:
+        codes, labels = self._learn_labels(y, n_rows)
+        return codes, labels, weights(sample_weight, n_rows)
 
     # ------------------------------------------------------------------ out of bag
     def _set_oob(self, learned: Learned) -> None:

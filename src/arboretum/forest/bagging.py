@@ -16,12 +16,12 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from arboretum.base import members
+from arboretum.base.oob_attributes import ClassesOutOfBag, NumbersOutOfBag
 from arboretum.base.targets import Classes, Numbers
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.data.slices import take_columns
 from arboretum.errors import DataError, ModelFileError
 from arboretum.forest.bag_estimator import Bagging
-from arboretum.predict.oob_attributes import ClassesOutOfBag, NumbersOutOfBag
 
 __all__ = ["BaggingClassifier", "BaggingRegressor"]
 

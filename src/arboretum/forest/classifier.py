@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from arboretum.base import parameters as p
+from arboretum.base.oob_attributes import ClassesOutOfBag
 from arboretum.base.parameters import Parameter
 from arboretum.base.targets import Classes
 from arboretum.errors import ParameterError
 from arboretum.forest.estimator import Forest
-from arboretum.predict.oob_attributes import ClassesOutOfBag
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

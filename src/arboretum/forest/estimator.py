@@ -7,13 +7,16 @@ Further results of a forest have a file each, and a method here that calls it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from arboretum.base import parameters as p
+from arboretum.base.anatomy import Anatomy
 from arboretum.base.estimator import check_same, goes_on, signature
 from arboretum.base.model_of_trees import ModelOfTrees
+from arboretum.base.oob_attributes import OutOfBagAttributes
 from arboretum.base.parameters import Parameter
 from arboretum.base.rounds import Interrupted, Interruptible, progress
 from arboretum.base.sampling import Bootstrap, n_draws
@@ -23,7 +26,6 @@ from arboretum.errors import ModelFileError, ParameterError
 from arboretum.forest.training_rows import TrainingRows, keep, read_training_rows
 from arboretum.grow import settings
 from arboretum.io.checked import whole
-from arboretum.predict.oob_attributes import OutOfBagAttributes
 from arboretum.predict.out_of_bag import out_of_bag
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
     _bags: Bootstrap
     _training_rows: TrainingRows | None = None
 
+    _family: ClassVar = "forest"
     _fitted: ClassVar = "trees_"
     _learned: ClassVar = ("trees_", "oob_score_", "_oob", "_training_rows")
     _several_outputs: ClassVar = True
@@ -171,6 +174,14 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
             bags=bags,
             balance=getattr(self, "class_weight", None) == "balanced_subsample",
         )
+
+    def _anatomy(self) -> Anatomy:
+        found = super()._anatomy()
+
+        def plan(matrix: Matrix, target: GrowTarget, weight: np.ndarray | None) -> Plan:
+            return self._plan(matrix, target, weight, self._bags)
+
+        return replace(found, recipe=replace(found.recipe, steps={"plan": plan}))
 
     # ------------------------------------------------------------------ out of bag
     def _set_oob(self, plan: Plan) -> None:

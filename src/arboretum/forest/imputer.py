@@ -137,6 +137,7 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
     }
 
     report_: list[FillingRound]
+    _family: ClassVar = "imputer"
 
     def __init__(
         self,

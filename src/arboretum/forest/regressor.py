@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from arboretum.base import parameters as p
+from arboretum.base.oob_attributes import NumbersOutOfBag
 from arboretum.base.parameters import Parameter
 from arboretum.base.targets import Numbers
 from arboretum.forest.estimator import Forest
-from arboretum.predict.oob_attributes import NumbersOutOfBag
 
 __all__ = ["ForestRegressor"]
 

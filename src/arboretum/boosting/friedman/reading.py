@@ -53,6 +53,7 @@ class SumOfTrees(Interruptible, ModelOfTrees):
     _rates: np.ndarray  # learning rate of every round
     _n_rows: int
 
+    _family: ClassVar = "friedman"
     _fitted: ClassVar = "trees_"
     _learned: ClassVar = (
         "trees_", "members_", "init_", "_rates", "_grown_with", "_n_rows", *SCORES
