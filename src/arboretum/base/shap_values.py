@@ -222,8 +222,8 @@ class Explains:
             )
         if others is None:
             raise ParameterError(
-                f"output={output!r} needs a background, a table of rows to compare with, such as a sample of the "
-                "training rows; without one only output='raw' can be explained"
+                f"output={output!r} needs a background, a table of rows to compare with: "
+                "some training rows, for instance; without one only output='raw' can be explained"
             )
         form = ensemble.additive()
         sums = form.sums(matrix, n_jobs), form.sums(others, n_jobs)
