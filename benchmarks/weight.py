@@ -63,9 +63,8 @@ SPLIT_SCANS = {
     "engine/split/categories.py": "scan_categories",
     "engine/split/class_counts.py": "_scan",
     "engine/split/counts.py": "walk_codes",
-    "engine/split/counts_one_sum.py": "scan_counts_moment",
     "engine/split/many_sums.py": "_walk",
-    "engine/split/one_sum.py": "_walk_plain _walk_full",
+    "engine/split/one_sum.py": "_walk",
     "engine/stump/classes.py": "_walk",
     "engine/stump/two_classes.py": "_walk_cuts _walk_categories",
 }
@@ -83,8 +82,7 @@ WALKS = {
 CHOOSERS = {
     "grow/choose.py": "choose_grower trees_of_a_call",
     "grow/depth_first/grid.py": "share_a_grid",
-    "predict/bitmask.py": "_pays",
-    "predict/sum.py": "Terms._is_little",
+    "predict/engines/choose.py": "choose",
 }
 
 

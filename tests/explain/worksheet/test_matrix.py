@@ -20,12 +20,12 @@ from sklearn.linear_model import LogisticRegression
 
 import arboretum as arb
 from arboretum import ParameterError, worksheet
-from tests.explain.boosting_sheets.test_adaboost import check_ada
-from tests.explain.boosting_sheets.test_friedman import check_boosting
-from tests.explain.boosting_sheets.test_second_order import check_booster
-from tests.explain.case_sheets.test_c45 import check_cases
+from tests.explain.worksheet.families.test_adaboost import check_ada
+from tests.explain.worksheet.families.test_c45 import check_cases
+from tests.explain.worksheet.families.test_cart import check_trees
+from tests.explain.worksheet.families.test_friedman import check_boosting
+from tests.explain.worksheet.families.test_second_order import check_booster
 from tests.explain.worksheet.tables import check_shown, weights
-from tests.explain.worksheet.test_cart import check_trees
 
 TABLES = Path(__file__).parents[2] / "data" / "c45"
 METHODS = {

@@ -35,8 +35,8 @@ from arboretum.textbook.gradient_scan import (
 )
 
 if TYPE_CHECKING:
-    from arboretum.explain.boosting_sheets.replay import AtNode, Replay
-    from arboretum.explain.boosting_sheets.second_order import SecondOrderFamily
+    from arboretum.explain.worksheet.families.second_order.family import SecondOrderFamily
+    from arboretum.explain.worksheet.families.second_order.replay import AtNode, Replay
 
 __all__ = ["GradientOutline", "OutlineBins", "has_outline"]
 

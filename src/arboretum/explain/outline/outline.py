@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from arboretum.explain.boosting_sheets.replay import Replay
 from arboretum.explain.outline import gradient, grown
 from arboretum.explain.outline.line import SideBySide, TreeOutline, coded_columns, on_grid
+from arboretum.explain.worksheet.families.second_order.replay import Replay
 from arboretum.lazy import cached_property
 
 __all__ = ["GRADIENT_NUMBERS", "GROWN_NUMBERS", "Outliner"]

@@ -23,30 +23,25 @@ from arboretum.explain.worksheet.sheet import Sheet
 
 __all__ = ["Worksheet", "family_of", "worksheet"]
 
-_HERE = "arboretum.explain.worksheet"
-_BOOSTING = "arboretum.explain.boosting_sheets"
-_CASES = "arboretum.explain.case_sheets"
-# The class of a model -> the family that knows it; the first that fits is taken.
+_FAMILIES_AT = "arboretum.explain.worksheet.families."
+# The class of a model -> its family; the first that fits is taken.
 _FAMILIES = (
-    ("arboretum.cart.estimator:TreeEstimator", f"{_HERE}.cart:CartFamily"),
-    ("arboretum.c45.id3:ID3Classifier", f"{_CASES}.id3:ID3Family"),
-    ("arboretum.c45.rules.estimator:C45Rules", f"{_CASES}.rules:RulesFamily"),
-    ("arboretum.c45.c45:C45Classifier", f"{_CASES}.c45:C45Family"),
-    ("arboretum.forest.estimator:Forest", f"{_HERE}.forest:ForestFamily"),
-    ("arboretum.forest.bag_estimator:Bagging", f"{_HERE}.combine:BagFamily"),
-    ("arboretum.combine.base:Together", f"{_HERE}.combine:TogetherFamily"),
-    (
-        "arboretum.boosting.friedman.estimator:GradientBoosting",
-        f"{_BOOSTING}.friedman:GradientFamily",
-    ),
-    ("arboretum.boosting.adaboost.estimator:AdaBoost", f"{_BOOSTING}.adaboost:AdaBoostFamily"),
+    ("arboretum.cart.estimator:TreeEstimator", "cart:CartFamily"),
+    ("arboretum.c45.id3:ID3Classifier", "cases.id3:ID3Family"),
+    ("arboretum.c45.rules.estimator:C45Rules", "cases.rules:RulesFamily"),
+    ("arboretum.c45.c45:C45Classifier", "cases.c45:C45Family"),
+    ("arboretum.forest.estimator:Forest", "forest:ForestFamily"),
+    ("arboretum.forest.bag_estimator:Bagging", "combine:BagFamily"),
+    ("arboretum.combine.base:Together", "combine:TogetherFamily"),
+    ("arboretum.boosting.friedman.estimator:GradientBoosting", "friedman.family:GradientFamily"),
+    ("arboretum.boosting.adaboost.estimator:AdaBoost", "adaboost:AdaBoostFamily"),
     (
         "arboretum.boosting.coordinate.classifier:CoordinateBoostingClassifier",
-        f"{_BOOSTING}.coordinate:CoordinateFamily",
+        "coordinate:CoordinateFamily",
     ),
     (
         "arboretum.boosting.second_order.boosted_model:BoostedModel",
-        f"{_BOOSTING}.second_order:SecondOrderFamily",
+        "second_order.family:SecondOrderFamily",
     ),
 )
 
@@ -212,7 +207,7 @@ def family_of(model: Any) -> type[Family]:
     """Return the kind of worksheet that a model has."""
     for theirs, ours in _FAMILIES:
         if isinstance(model, _named(theirs)):
-            return _named(ours)
+            return _named(_FAMILIES_AT + ours)
     name = type(model).__name__
     if isinstance(model, type):
         raise ParameterError(

@@ -1,0 +1,207 @@
+"""Plain words: fail on phrases that made readers stumble, and suggest what to write instead.
+
+Reads comments, docstrings, messages and names of the package, and the pages people read. Functions return,
+raise and compute; models predict; rows are split; people ask and tell. Run by `make lint` and by pre-commit:
+
+    python .ci/words.py                 # everything but NOT_YET
+    python .ci/words.py src/arboretum/forest docs/forest.md     # these files and rooms, also those in NOT_YET
+
+An expression that is right English after all is added to `FINE`; a line of code that quotes the words of
+others (a message of a peer, a sentence users match on) ends in `# words: quoted`.
+"""
+
+import io
+import re
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Rooms (folders or files) that still have such words. The owner of a room removes its line when it is clean.
+NOT_YET = (
+    "src/arboretum/boosting",
+    "src/arboretum/c45",
+    "src/arboretum/callback.py",
+    "src/arboretum/cli",
+    "src/arboretum/engine/cases",
+    "src/arboretum/engine/columns",
+    "src/arboretum/engine/compiler",
+    "src/arboretum/engine/depth_first",
+    "src/arboretum/engine/predict",
+    "src/arboretum/engine/presorted",
+    "src/arboretum/engine/rows",
+    "src/arboretum/engine/second_order",
+    "src/arboretum/engine/shap",
+    "src/arboretum/engine/split",
+    "src/arboretum/engine/stump",
+    "src/arboretum/engine/",  # files that lie in engine/ itself
+    "src/arboretum/errors.py",
+    "src/arboretum/explain/boosting_sheets",
+    "src/arboretum/explain/case_sheets",
+    "src/arboretum/explain/charts",
+    "src/arboretum/explain/dependence",
+    "src/arboretum/explain/outline",
+    "src/arboretum/explain/report",
+    "src/arboretum/explain/worksheet",
+    "src/arboretum/explain/",
+    "src/arboretum/grow/bins",
+    "src/arboretum/grow/depth_first",
+    "src/arboretum/grow/exact",
+    "src/arboretum/grow/presorted",
+    "src/arboretum/grow/",
+    "src/arboretum/predict",
+    "src/arboretum/textbook",
+    "src/arboretum/",
+    "docs/cold_start.md",
+)
+
+PEOPLE = (
+    r"people|users?|readers?|those|anyone|someone|person|everyone|engineers?|passengers?|patients?"
+)
+TEXTS = (
+    r"messages?|docstrings?|pages?|notes?|theorems?|theory|lectures?|papers?|articles?|books?|chapters?|texts?"
+    r"|comments?|warnings?|errors?|documentation|docs|tables?|lines?|headers?|Breiman|Quinlan|Friedman|Freund"
+)
+
+# pattern -> what to write
+DIALECT = {
+    r"\b(?:told|tells?|telling)\b": "return, report, predict, give; `x` is passed; distinguish",
+    r"\b(?:ask|asks|asked|asking)\b": "request, call, split on, look up, need",
+    r"\b(?:says|said)\b": "return, give, state, set, determine, report",
+    r"\b(?:what|how|who) (?:\w+ ){1,3}say\b": "return, predict, answer, set",
+    r"\bknows\b|\b(?:do|does|did) not know\b|\bknow (?:of|nothing)\b": (
+        "has, supports, recognises; unknown to"
+    ),
+    r"\b[Ss]o (?:many|few)\b": "n, this many; at most 16 rows",
+    r"\b[Nn]obody\b": "no one, nothing, or the noun",
+    r"\b[Ll]ikewise\b": "also, the same, in the same way",
+    r"\b(?:part|parts|parted|parting) (?:the |these |all |those )?(?:rows|cases|nodes|classes|categories)\b"
+    r"|\b(?:are|is|be|were|was) parted\b": "split, partition",
+    r"\bput(?:s|ting)? (?:it |them |its \w+ )?by\b": "keep, store, save for later",
+    r"\bat work\b": "running, active, in use",
+    r"\bmeets\b|\b(?:is|are|was|were|has|have|not|never|been|be|values?) met\b|\bmet (?:so far|at|by|in)\b": (
+        "contain, seen, find, reach"
+    ),
+    r"\b[Ww]ho(?:ever)? (?:is|has|calls|asks|wants|needs|reads|takes|says|knows|does)\b": (
+        "name the person or the thing: users who, the caller, models that"
+    ),
+    r"\b[Tt]ruth (?:and|less) (?:what (?:was|is) )?told\b": "actual and predicted; actual − predicted",
+    r"\b[Ww]hat (?:is|was|are|were) (?:made|given|handed|had|to be)\b(?! (?:of|up))": "name the thing",
+    r"\bof none\b|\band of (?:two|none|one)\b": "for two classes, …; for none, …",
+}
+
+# Right English that the patterns would catch.
+FINE = (
+    r"\b(?:tell|tells|told|telling)\b(?:[\w ,`{}'-]{0,60}?)\bapart\b",  # distinguish
+    r"\bask(?:s|ed|ing)? (?:(?:a|an|one|no|another|yes/no|the)[ ])*(?:\w+ )?questions?\b",
+    rf"\b(?:{PEOPLE})\b who (?:is|has|calls|asks|wants|needs|reads|takes|says|knows|does)\b",
+    rf"\b(?:{PEOPLE}) (?:\w+ )?(?:tell|ask|say|know|told|asked|said|knows|says)\b",
+    rf"\b(?:{TEXTS})\b(?: of [\w ]+)?(?: that)? (?:says|said)\b",
+    r"\brequirements? (?:is|are|was|were) met\b|\bconditions? (?:is|are|was|were) met\b",
+    r"\bthat is to say\b|\beasier said than done\b",
+)
+
+# Parts of names between underscores.
+NAMES = {
+    "told": "given, predicted, seen",
+    "tell": "report, notify",
+    "tells": "reports",
+    "asked": "wanted, requested",
+    "asks": "needs, queries",
+    "nobody": "no_one, or the noun",
+    "parted": "split, partitioned",
+    "likewise": "also",
+}
+OTHERS_NAMES = {"tell"}  # of files: where one stands in it
+
+_DIALECT = re.compile("|".join(f"(?P<w{i}>{pattern})" for i, pattern in enumerate(DIALECT)))
+_REMEDIES = list(DIALECT.values())
+_FINE = re.compile("|".join(FINE))
+
+
+def findings(path: Path) -> Iterator[tuple[int, str, str]]:
+    """Yield (line, words found, what to write) of a file."""
+    text = path.read_text(encoding="utf-8")
+    quoted = {i for i, line in enumerate(text.split("\n"), 1) if line.endswith("# words: quoted")}
+    pieces = python_prose(text) if path.suffix == ".py" else [(1, text)]
+    seen: set[tuple[int, str]] = set()
+    for start, prose in pieces:
+        fine = [match.span() for match in _FINE.finditer(prose)]
+        for match in _DIALECT.finditer(prose):
+            if any(a <= match.start() and match.end() <= b for a, b in fine):
+                continue
+            line = start + prose.count("\n", 0, match.start())
+            if line not in quoted:
+                group = match.lastgroup or "w0"
+                yield line, " ".join(match.group().split()), _REMEDIES[int(group[1:])]
+    if path.suffix == ".py":
+        for line, name, remedy in python_names(text):
+            if (line, name) not in seen and line not in quoted:
+                seen.add((line, name))
+                yield line, f"{name} (a name)", remedy
+
+
+def python_prose(text: str) -> Iterator[tuple[int, str]]:
+    """Yield (first line, text) of comments and strings, without what formatted strings compute."""
+    middle = getattr(tokenize, "FSTRING_MIDDLE", None)  # from Python 3.12 on
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in (tokenize.COMMENT, tokenize.STRING, middle):
+            prose = token.string
+            if token.type == tokenize.STRING and re.match(r"[rRbB]?[fF]", prose):
+                prose = re.sub(r"\{[^{}]*\}", "{}", prose)
+            yield token.start[0], prose
+
+
+def python_names(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield (line, name, what to write) of names made of words of `NAMES`."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.NAME and token.string not in OTHERS_NAMES:
+            for part in re.findall(r"[a-z]+|[A-Z][a-z]*", token.string):
+                if part.lower() in NAMES:
+                    yield token.start[0], token.string, NAMES[part.lower()]
+                    break
+
+
+def is_exempt(path: Path) -> bool:
+    """Return True if the room of a file stands in `NOT_YET`; "room/" is the files of the room itself."""
+    name = path.relative_to(ROOT).as_posix()
+    return any(
+        name.rpartition("/")[0] == room[:-1]
+        if room.endswith("/")
+        else name == room or name.startswith(room + "/")
+        for room in NOT_YET
+    )
+
+
+def files(places: list[str]) -> Iterator[Path]:
+    """Yield the files to read: of these places, or all that are not exempt."""
+    if places:
+        for place in places:
+            path = (ROOT / place).resolve()
+            yield from (
+                sorted(path.rglob("*.py")) + sorted(path.rglob("*.md")) if path.is_dir() else [path]
+            )
+        return
+    pages = sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").glob("*.md"))
+    for path in sorted((ROOT / "src").rglob("*.py")) + pages:
+        if not is_exempt(path):
+            yield path
+
+
+def main() -> int:
+    """Print what was found and return the exit code."""
+    places = [place for place in sys.argv[1:] if not place.startswith("-")]
+    count = 0
+    for path in files(places):
+        for line, words, remedy in sorted(findings(path)):
+            print(f'{path.relative_to(ROOT)}:{line}: "{words}": {remedy}')
+            count += 1
+    if count:
+        print(f"\n{count} phrases to write plainly (.ci/words.py says how to keep an exception)")
+    return count > 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,1 +1,0 @@
-"""Worksheets of boosters: AdaBoost, coordinate descent, Friedman's and second-order boosting."""

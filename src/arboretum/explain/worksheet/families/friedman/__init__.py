@@ -1,0 +1,1 @@
+"""Worksheets of Friedman's gradient boosting."""

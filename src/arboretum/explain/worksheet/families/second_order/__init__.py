@@ -1,0 +1,1 @@
+"""Worksheets of second-order boosting: XGBoost's and LightGBM's."""
