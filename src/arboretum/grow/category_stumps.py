@@ -128,9 +128,7 @@ class CategoryColumns:
         """`search` for any number of classes, by CART's own search."""
         width, n = self.codes.shape
         target = make_target(labels[:, None], np.array([self.n_classes]), weights)
-        statistic = make_statistic(
-            target, CLASSIFICATION["gini"], SearchRules(), categories=True
-        )
+        statistic = make_statistic(target, CLASSIFICATION["gini"], SearchRules(), categories=True)
         start, end = np.array([0]), np.array([n])
         node = statistic.prepare(start, end, np.empty((1, 2)))
         columns = Columns(

@@ -44,7 +44,13 @@ def _best_subset(columns, bench, rows):
     has_missing = counter.cells[6, STAMP] == counter.tag[0]
     order_categories(bench, np.uint64(0))
     return walk_counts(
-        node.seen, np.uint64(6), has_missing, node.subsets != 0, np.int8(0), bench, bench.scratch.left
+        node.seen,
+        np.uint64(6),
+        has_missing,
+        node.subsets != 0,
+        np.int8(0),
+        bench,
+        bench.scratch.left,
     )[0]
 
 
@@ -106,9 +112,7 @@ def test_the_best_subset_of_categories_is_found(missing):
         rng, codes, rows, _ = _node(seed, missing)
         y = rng.integers(0, 3, 25)
         target = RandomTreeTarget(y[None].astype(np.uint32), None, np.ones(25, np.int64))
-        bench = bench_for(
-            features_of(1, CODES, CATEGORY, CODES), target, plain(), 25, channels=3
-        )
+        bench = bench_for(features_of(1, CODES, CATEGORY, CODES), target, plain(), 25, channels=3)
         bench.scratch.total[:] = np.bincount(y, minlength=3)
         score = _best_subset(columns_of(codes[None]), bench, rows)
         x, best = codes[rows], -1.0

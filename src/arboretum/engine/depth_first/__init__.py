@@ -7,6 +7,6 @@ random_cut  one random cut per column instead; toss: of a category
 partition   the rows of a node go left or right
 describe    what the nodes answer, and which categories go where
 
-`grow_trees` calls the kernels that search and split by their addresses: each is compiled alone, and only those
-that a fit needs are.
+`grow_trees` calls the kernels that search and split by their addresses: each is compiled alone, and only if a
+fit needs it.
 """

@@ -40,7 +40,9 @@ def bound_children(bounds, bench, child, left_sum, left_weight, label):
     sign = bench.features.sign[node.feature]
     if sign == 0:
         return
-    everything = bench.scratch.total[node.channels - 1]  # the last of two classes, or the number itself
+    everything = bench.scratch.total[
+        node.channels - 1
+    ]  # the last of two classes, or the number itself
     if label is not None:
         left_sum = np.int64(0)
         for p in range(node.start, node.start + np.uint64(node.many)):

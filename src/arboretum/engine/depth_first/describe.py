@@ -17,7 +17,7 @@ __all__ = ["describe_classes", "describe_numbers", "write_sets"]
 
 @kernel
 def describe_classes(out, rows, label, weight, gini, sums, value, impurity, node_weight):
-    """Write every node's class probabilities, impurity and weight; leaves from their rows, others from children.
+    """Write class probabilities, impurity and weight of all nodes; leaves from rows, others from children.
 
     rows (n_bag_rows,) uint32; label (n_rows,) int32; weight (n_trees, n_rows) float64; sums
     (n_nodes, n_classes) float64, scratch; value (n_nodes, n_classes) float64, written; impurity,
@@ -113,7 +113,11 @@ def write_sets(codes, n_codes, words, rows, out, bits_start, bits, tree_end):
                 bits_start[here] = -1
                 continue
             bits_start[here] = at - first
-            size, goes_left, word = np.uint64(n_codes[f]), out.missing_child[here] == 0, np.uint64(at)
+            size, goes_left, word = (
+                np.uint64(n_codes[f]),
+                out.missing_child[here] == 0,
+                np.uint64(at),
+            )
             at += words[f]
             for k in range(words[f]):
                 bits[word + np.uint64(k)] = np.uint32(0xFFFFFFFF) if goes_left else np.uint32(0)

@@ -6,8 +6,8 @@ works on its rows, kept node by node. Depth first, a node is split as soon as it
 table's branch that has become small gets a copy of its rows (branch.py).
 
 The loop is independent of how a table is stored. It has the table's address, and those of the kernels that
-search and split (`TreeKernels`), which are compiled apart: by another process meanwhile, once for all kinds of
-tables or targets that they serve, and not at all where a fit does not need them.
+search and split (`TreeKernels`), which are compiled apart: by another process meanwhile, once for all kinds
+of tables or targets that they serve, and not at all where a fit does not need them.
 
     Python ── grow_on ── grow_trees ─┬─► search   best_cut                ─► read_codes, count_column
               table,     the loop    │            random_cut

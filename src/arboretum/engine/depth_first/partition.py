@@ -75,7 +75,7 @@ def move_targets(label, number, start, n, scratch):
 # --------------------------------------------------------------------------- which rows go left
 @addressed
 def split_by_number(columns, bench, rows):
-    """Put the rows up to ``node.last`` first; write to the node how many they are, and whether one is missing.
+    """Put the rows up to ``node.last`` first; write how many they are, and whether a value is missing.
 
     A missing value is the largest there is. Where it goes left, values are rotated until it is the
     smallest: so every row takes one comparison with ``last``. ``scratch.side_of`` is 1 for every row that

@@ -12,7 +12,7 @@ same few lengths, which a processor predicts. For categories coins are tossed, w
 (toss.py).
 
     rows 5 2 9          padded  5 2 9 5 5 5 5 5      the ends are those of 5 2 9
-    values .3 .9 .1             .3 .9 .1 .3 .3 .3 .3 .3   where .3 goes left, what the others added is taken off
+    values .3 .9 .1             .3 .9 .1 .3 .3 .3 .3 .3   if .3 goes left, the padding is subtracted
 """
 
 from __future__ import annotations
@@ -178,14 +178,15 @@ def _score_cut(x, cut, several, missing, sign, bench, label, number, left):
     node, rules, logs = bench.node[0], bench.rules, bench.scratch.logs
     n, node_weight, channels = node.n, node.weight, node.channels
     total = bench.scratch.total[:channels]
-    here, present = np.uint64(0), np.uint64(channels)  # where channels begin: on the left, and with a value
+    here, present = (
+        np.uint64(0),
+        np.uint64(channels),
+    )  # where channels begin: on the left, and with a value
     rows, weight_left, sum_left = _add_up_left(x, cut, bench, label, number, left, here)
     all_rows, all_weight, all_sum = n, node_weight, total[0]
     if missing:
         last = missing_of(x) - x.dtype.type(1)
-        all_rows, all_weight, all_sum = _add_up_left(
-            x, last, bench, label, number, left, present
-        )
+        all_rows, all_weight, all_sum = _add_up_left(x, last, bench, label, number, left, present)
     best, best_way = -1.0, 0
     for way in range(3 if missing else 1):
         if way == 1:
@@ -203,7 +204,15 @@ def _score_cut(x, cut, several, missing, sign, bench, label, number, left):
         if left is not None:
             side = present if way == 2 else here
             worth = score(
-                left[np.int64(side) :], total, weight_left, node_weight, rules, logs, sign, node.lower, node.upper
+                left[np.int64(side) :],
+                total,
+                weight_left,
+                node_weight,
+                rules,
+                logs,
+                sign,
+                node.lower,
+                node.upper,
             )
         if worth > best:
             best, best_way = worth, way
@@ -221,7 +230,7 @@ def _search(columns, bench, rows, label, number, left):
     values, x, constant, missing_value = (
         columns.values, columns.x, scratch.constant, missing_of(columns.values),
     )  # fmt: skip
-    start, n, key, begin = node.start, node.n, node.key, np.int64(node.start)
+    n, key, begin = node.n, node.key, np.int64(node.start)
     best, feature, cut, side, last = -1.0, np.int64(-1), np.nan, np.int64(0), np.int64(0)
     varied, n_columns, zero = 0, np.int64(len(scratch.order)), np.uint64(0)
     everything, padded, blocks = rules.max_features >= n_columns, scratch.spare_row, (n + 7) >> 3

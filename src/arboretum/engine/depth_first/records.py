@@ -61,7 +61,9 @@ class TreeColumns(NamedTuple):
     values: np.ndarray
     step: np.uint64  # how far it is from a column to the next
     by_row: np.ndarray  # (n_rows, n_columns) as ``values``, row by row; or (0, n_columns)
-    x: np.ndarray | None  # (n_rows + 8,) int32 or int64: values of a node: random splits only, as are
+    x: (
+        np.ndarray | None
+    )  # (n_rows + 8,) int32 or int64: values of a node: random splits only, as are
     ends: np.ndarray | None  # (3,) float32 or float64
     bits: np.ndarray | None  # (3,) int32 or int64: the same memory as whole numbers
 

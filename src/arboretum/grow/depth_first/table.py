@@ -89,9 +89,7 @@ def tree_table(
     return TreeTable(matrix, schema, values, by_row, features, random_splits)
 
 
-def _ranked(
-    matrix: Matrix, kind: np.ndarray, n_codes: np.ndarray, n_jobs: int
-) -> np.ndarray:
+def _ranked(matrix: Matrix, kind: np.ndarray, n_codes: np.ndarray, n_jobs: int) -> np.ndarray:
     """Return the columns as ranks and codes; how many there are is written."""
     n = matrix.n_rows
     codes = np.empty((len(kind), n), np.uint32)
