@@ -7,18 +7,31 @@ the attributes exists unless the model was fitted with ``oob_score``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from arboretum.base.anatomy import Anatomy
 from arboretum.predict.out_of_bag import OutOfBag, check_coverage
+
+if TYPE_CHECKING:
+    from arboretum.base.estimator import Estimator
+    from arboretum.base.sampling import BagRules, Bootstrap
+
+    class _OfEstimator(Estimator): ...
+
+else:
+    _OfEstimator = object
 
 __all__ = ["ClassesOutOfBag", "NumbersOutOfBag", "OutOfBagAttributes"]
 
 
-class OutOfBagAttributes:
+class OutOfBagAttributes(_OfEstimator):
     """What classifiers and regressors show alike, and keep in files."""
 
+    _bags: Bootstrap | BagRules
+    _usual_measure: ClassVar[str]
     oob_score: bool | Callable[[Any, Any], Any]
     oob_score_: Any
     _oob: OutOfBag | None = None
@@ -49,6 +62,18 @@ class OutOfBagAttributes:
         """Out-of-bag error after each estimator."""
         return self._found("oob_error_curve_").curve
 
+    def _anatomy(self) -> Anatomy:
+        found = super()._anatomy()
+        history = replace(found.history, n_rows=self._bags.n_rows)
+        if self._oob is not None:
+            history = replace(
+                history,
+                oob_score=self.oob_score_,
+                oob_measure="" if callable(self.oob_score) else self._usual_measure,
+                oob_curve=self._oob.curve,
+            )
+        return replace(found, bags=self._bags, history=history)
+
     # ------------------------------------------------------------------ keeping
     def _oob_state(self) -> dict[str, Any] | None:
         if self._oob is None:
@@ -65,6 +90,7 @@ class OutOfBagAttributes:
 class ClassesOutOfBag(OutOfBagAttributes):
     """Out-of-bag answers of a classifier."""
 
+    _usual_measure: ClassVar = "accuracy"
     classes_: Any  # an array, or a list of them for several outputs
 
     def _measure(self, truth: np.ndarray, mean: np.ndarray) -> Any:
@@ -92,6 +118,7 @@ class ClassesOutOfBag(OutOfBagAttributes):
 class NumbersOutOfBag(OutOfBagAttributes):
     """Out-of-bag answers of a regressor."""
 
+    _usual_measure: ClassVar = "R²"
     _one_output: bool
 
     def _measure(self, truth: np.ndarray, mean: np.ndarray) -> Any:
