@@ -350,7 +350,7 @@ class HistogramGrower:
         at, ends = self._logged, np.empty(k * turn.rounds, np.int64)
         log = self._log._replace(start=at, ends=ends, most_nodes=most_nodes)
         derive = found(find_derive, target, kind=target.loss.kind)
-        trees = boost_round.HistogramTrees(
+        trees = boost_round.OnHistograms(
             self._parts_for(state), state, self.scratch[0], teams.new_team()
         )
         made = boost_round.grow_rounds(

@@ -299,7 +299,7 @@ def _grow(tree, table, sampled, key, scales, rules):
 def grow_exact(trees, given, n_rows, step, log, at):
     """Grow a tree and write it down from ``at`` on; return its nodes, 0 if a derivative is not good.
 
-    ``trees`` is an ExactTrees (rounds.py); answers are multiplied by ``step``.
+    ``trees`` is an OnLists (rounds.py); answers are multiplied by ``step``.
     """
     tree, table, scales, rules = trees.tree, trees.table, trees.scales, trees.rules
     entries, sums, chosen = table.rows.entries, np.empty(2, np.int64), scales.chosen

@@ -27,7 +27,7 @@ from arboretum.engine.second_order.nodes import State
 from arboretum.engine.second_order.pack import GivenRows, Scales, add_marked, add_value
 from arboretum.engine.second_order.score import SplitRules, SplitScratch
 
-__all__ = ["ExactTrees", "HistogramTrees", "Log", "RoundTarget", "Turn", "grow_rounds"]
+__all__ = ["Log", "OnHistograms", "OnLists", "RoundTarget", "Turn", "grow_rounds"]
 
 
 class Log(NamedTuple):
@@ -65,7 +65,7 @@ class Turn(NamedTuple):
     may_stick: bool  # a round of trees that were not split is the last
 
 
-class HistogramTrees(NamedTuple):
+class OnHistograms(NamedTuple):
     """What trees are grown on histograms with."""
 
     parts: Parts
@@ -74,7 +74,7 @@ class HistogramTrees(NamedTuple):
     team: np.ndarray  # (48,) int64, of one thread (engine/team.py)
 
 
-class ExactTrees(NamedTuple):
+class OnLists(NamedTuple):
     """What exact trees are grown with."""
 
     tree: GrowingExactTree
@@ -136,8 +136,8 @@ def grow_rounds(derive, histogram, exact, features, given, target, turn, columns
     ----------
     derive : int
         Address of what takes the derivatives (`loss.find_derive`).
-    histogram : HistogramTrees, or None
-    exact : ExactTrees, or None
+    histogram : OnHistograms, or None
+    exact : OnLists, or None
         One of the two is not None.
     features : (width,) int64 array
         Those of the tree that grows, written.

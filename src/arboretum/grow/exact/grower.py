@@ -175,7 +175,7 @@ class ExactGrower:
         )
         ends = np.empty(k * turn.rounds, np.int64)
         derive = found(find_derive, target, kind=target.loss.kind)
-        trees = boost_round.ExactTrees(tree, self._table_for(tree), self.scales, self.rules)
+        trees = boost_round.OnLists(tree, self._table_for(tree), self.scales, self.rules)
         made = boost_round.grow_rounds(
             derive, None, trees, tree.draw.features, given, target, turn, columns,
             log._replace(ends=ends, most_nodes=most_nodes),
