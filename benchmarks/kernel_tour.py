@@ -3,8 +3,9 @@
 Run by record_kernels.py in a process of its own, so that what is recorded is what this estimator needs.
 First come its cases of the golden set, then tables of every kind (numbers, 32-bit ones, gaps, words,
 sparse; few rows and so many that codes of rows and ranks get wider), two and three classes or numbers,
-with and without weights, answered for one row, some, and all; SHAP values of all kinds. Last come models of
-small trees that are asked all at once (predict/choose.py): up to 32 leaves, and more.
+with and without weights, answered for one row, some, and all; SHAP values of all kinds. Then models with
+default parameters on 500 and 4,000 rows, and last models of small trees that are asked all at once
+(predict/engines/): up to 32 leaves, and more.
 """
 
 from __future__ import annotations
@@ -117,6 +118,23 @@ def _use(name: str, X: Any, y: np.ndarray, weight: np.ndarray | None) -> None:
         _explain(model, X)
 
 
+def first_use(name: str) -> None:
+    """Fit an estimator with its defaults to 500 rows; ask it, and for SHAP values of 4,000 rows."""
+    rng = np.random.default_rng(4)
+    X, many = rng.normal(size=(500, 10)), rng.normal(size=(4000, 10))
+    if name == "ID3Classifier":
+        X, many = (np.where(table > 0, "more", "less") for table in (X, many))
+    y = rng.exponential(size=500) if name.endswith("Regressor") else rng.integers(0, 2, 500)
+    group = {"group": np.full(50, 10)} if name.endswith("Ranker") else {}
+    model = make(name, small=False)
+    model.fit(X, y, **group)
+    for method in ("predict", "predict_proba", "transform", "shap_values"):
+        try:
+            getattr(model, method)(many if method == "shap_values" else X)
+        except (ValueError, AttributeError):
+            continue  # it has no such answer
+
+
 def _serve(model: Any, X: Any) -> None:
     """Ask a predictor for one row and for all, if the model has one."""
     try:
@@ -168,6 +186,7 @@ def main() -> None:
             case.answers(case.fitted())
             n_golden += 1
     done, refused = tour(name)
+    first_use(name)
     ask_at_once(name)
     print(f"{name}: {n_golden} golden cases, {done} fits, {refused} refused")
 

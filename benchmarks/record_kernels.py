@@ -1,21 +1,16 @@
-"""Write down anew which kernels are called with what: ``python -m benchmarks.record_kernels`` (or `make
-record`).
+"""Record which kernels are called with what: ``python -m benchmarks.record_kernels`` (or `make record`).
 
-Runs what uses the library, every process of it with ``ARBORETUM_RECORD_KERNELS`` set, and writes what
-estimators at work have called to engine/compiler/signatures.json, from which wheels and
-`arboretum warmup` are made:
+Runs what uses the library with ``ARBORETUM_RECORD_KERNELS`` set and writes what it called to
+engine/compiler/signatures.json, from which wheels and `arboretum warmup` are made:
 
-    first    the first fit and answer of every estimator on tables of three kinds (first_use.py): the ways
-             of use, by which a fit that has to compile knows what it will need next
-    tour     a process per estimator: its golden cases and tables of every kind (kernel_tour.py)
-    pages    the examples of README and docs, `arboretum demo`
-    real     python -m benchmarks real --quick
-    tests    the test suite
-    quick    all other benchmarks, --quick
+    XGBClassifier, …   a tour per estimator: its golden cases and tables of every kind (kernel_tour.py)
+    demo               arboretum demo
+    pages              the examples of README and docs
+    real               python -m benchmarks real --quick
 
-Only what was called while some estimator was inside one of its methods counts: tests of kernels call them
-with types that no estimator has. ``--only tour pages`` runs some of these; ``--add`` keeps what the table
-has (and the sources still have).
+The table keeps a hash of the kernels that each of these calls, and only those are run whose kernels have
+changed since; ``--all`` runs all of them, ``XGBClassifier demo`` these two. A change outside the engine that
+calls other kernels than before is not noticed: name the estimators, or take ``--all``.
 """
 
 from __future__ import annotations
@@ -29,96 +24,72 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import arboretum
 from arboretum.engine.compiler.signatures import (
+    DEMO,
     TABLE,
-    WAY,
     Signature,
-    Ways,
     read_table,
-    read_ways,
+    stale_users,
     write_table,
 )
-from benchmarks import BENCHMARKS
-from benchmarks.first_use import KINDS
 
-__all__ = ["main", "merge", "merge_ways"]
+__all__ = ["commands", "main", "merge"]
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def steps() -> dict[str, list[list[str]]]:
-    """Return the commands of every step, as arguments of Python."""
-    quick = [name for name in BENCHMARKS if name not in ("real", "startup")]
-    bench = ["-m", "benchmarks", "--quick", "--out", tempfile.gettempdir()]
-    demo = Path(tempfile.gettempdir(), "arboretum-demo-of-kernels")
-    first = [[name, kind] for name in arboretum.ESTIMATORS for kind in KINDS]
-    return {
-        "first": [["-m", "benchmarks.first_use", *words] for words in first],
-        "tour": [["-m", "benchmarks.kernel_tour", name] for name in arboretum.ESTIMATORS],
-        "pages": [
-            ["-m", "benchmarks.page_tour"],
-            ["-m", "arboretum", "demo", "-o", str(demo)],
-        ],
-        "real": [[*bench, "real"]],
-        "tests": [["-m", "pytest", "-q", "-n", "2"]],
-        "quick": [[*bench, name] for name in quick],
-    }
+def commands() -> dict[str, list[str]]:
+    """Return what is run for every user of kernels, as arguments of Python."""
+    tours = {name: ["-m", "benchmarks.kernel_tour", name] for name in arboretum.ESTIMATORS}
+    folder = tempfile.gettempdir()
+    demo = ["-m", "arboretum", "demo", "--force", "-o", str(Path(folder, "arboretum-demo"))]
+    real = ["-m", "benchmarks", "--quick", "--out", folder, "real"]
+    return {**tours, DEMO: demo, "pages": ["-m", "benchmarks.page_tour"], "real": real}
 
 
-def run(commands: Iterable[list[str]], record: Path) -> None:
-    """Run commands one after another; what they call is appended to ``record``."""
-    env = {**os.environ, "ARBORETUM_RECORD_KERNELS": str(record)}
-    for arguments in commands:
-        is_way = arguments[1] == "benchmarks.first_use"
-        env[WAY] = " ".join(arguments[2:]) if is_way else ""
+def run(user: str) -> list[Mapping]:
+    """Run a command; return the calls it recorded."""
+    with tempfile.TemporaryDirectory() as folder:
+        record = Path(folder, "record")
+        record.touch()
         start = time.perf_counter()
         done = subprocess.run(
-            [sys.executable, *arguments],
+            [sys.executable, *commands()[user]],
             cwd=ROOT,
-            env=env,
+            env={**os.environ, "ARBORETUM_RECORD_KERNELS": str(record)},
             capture_output=True,
             text=True,
             check=False,
         )
-        state = "" if done.returncode == 0 else f", exit code {done.returncode}"
-        print(f"{' '.join(arguments)}: {time.perf_counter() - start:.0f} s{state}", flush=True)
-        if done.returncode:
-            print(done.stdout[-2000:], done.stderr[-2000:], file=sys.stderr)
+        lines = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
+    state = "" if done.returncode == 0 else f", exit code {done.returncode}"
+    print(f"{user}: {time.perf_counter() - start:.0f} s{state}", flush=True)
+    if done.returncode:
+        print(done.stdout[-2000:], done.stderr[-2000:], file=sys.stderr)
+    return lines
 
 
-def merge(lines: Iterable[Mapping], known: Iterable[Signature] = ()) -> list[Signature]:
-    """Return what estimators at work have called, every signature once."""
-    found = {(one.kernel, json.dumps(one.arguments)): set(one.estimators) for one in known}
-    for line in lines:
-        if line["estimators"] and "arguments" in line:
-            key = line["kernel"], json.dumps(line["arguments"])
-            found.setdefault(key, set()).update(line["estimators"])
+def merge(calls: Mapping[str, Iterable[Mapping]], known: Iterable[Signature]) -> list[Signature]:
+    """Return the signatures of a table: ``calls`` of the users that were run, what is known of others."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for one in known:
+        users = one.users - calls.keys()
+        found.setdefault((one.kernel, json.dumps(one.arguments)), set()).update(users)
+    for user, lines in calls.items():
+        for line in lines:
+            if "arguments" in line:
+                key = line["kernel"], json.dumps(line["arguments"])
+                found.setdefault(key, set()).add(user)
     every = (
-        Signature(kernel, tuple(json.loads(arguments)), frozenset(estimators))
-        for (kernel, arguments), estimators in found.items()
+        Signature(kernel, tuple(json.loads(arguments)), frozenset(users))
+        for (kernel, arguments), users in found.items()
+        if users
     )
-    return [one._replace(size=_size(one)) for one in every if _is_known(one)]
-
-
-def merge_ways(lines: Iterable[Mapping], known: Ways) -> Ways:
-    """Return what every first fit and answer has called, in that order; what was recorded now counts."""
-    found: dict[str, dict[str, Signature]] = {}
-    for line in lines:
-        if line.get("way") and line["estimators"] and "arguments" in line:
-            one = Signature(line["kernel"], tuple(line["arguments"]))
-            found.setdefault(line["way"], {})[json.dumps(one[:2])] = one
-    return {**known, **{name: list(way.values()) for name, way in found.items()}}
-
-
-def _size(signature: Signature) -> int:
-    """Return how many bytes a kernel has in the cache of whoever records."""
-    from numba.core.registry import cpu_target
-
-    file = signature.dispatcher()._cache.file(signature.types(), cpu_target.target_context)
-    return file.stat().st_size if file is not None and file.exists() else signature.size
+    return [one for one in every if _is_known(one)]
 
 
 def _is_known(signature: Signature) -> bool:
@@ -133,29 +104,27 @@ def _is_known(signature: Signature) -> bool:
 
 
 def main() -> int:
-    """Run the steps that were asked for and write the table."""
-    every = steps()
+    """Run what has changed, or what was asked for, and write the table."""
+    every = commands()
     parser = argparse.ArgumentParser(prog="python -m benchmarks.record_kernels")
-    parser.add_argument("--only", nargs="+", choices=every, default=list(every), metavar="STEP")
-    parser.add_argument("--add", action="store_true", help="keep what the table has")
-    parser.add_argument("--from", dest="records", type=Path, nargs="+", help="records made before")
-    parser.add_argument("--out", type=Path, default=TABLE, help="another file than the package's")
+    parser.add_argument("users", nargs="*", metavar="user", help="default: whose kernels changed")
+    parser.add_argument("--all", action="store_true", help="run all")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        record = Path(folder, "record")
-        record.touch()
-        for step in asked.only if asked.records is None else ():
-            run(every[step], record)
-        texts = [path.read_text(encoding="utf-8") for path in (record, *(asked.records or ()))]
-    lines = [json.loads(line) for text in texts for line in text.splitlines()]
+    unknown = set(asked.users) - every.keys()
+    if unknown:
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(every)}")
+    users = list(every) if asked.all else asked.users or stale_users(every)
+    with ThreadPoolExecutor(asked.jobs) as pool:
+        calls = dict(zip(users, pool.map(run, users)))
     known = list(read_table()) if TABLE.exists() else []
-    signatures = merge(lines, known if asked.add else ())
-    write_table(signatures, asked.out, merge_ways(lines, read_ways() if asked.add else {}))
+    signatures = merge(calls, [one for one in known if one.users & every.keys()])
+    write_table(signatures)
     names = {(one.kernel, json.dumps(one.arguments)) for one in known}
     new = sum((one.kernel, json.dumps(one.arguments)) not in names for one in signatures)
-    unknown = sorted({line["unknown"] for line in lines if "unknown" in line})
-    print(*unknown, sep="\n", end="\n" if unknown else "")
-    print(f"{asked.out.name}: {len(signatures)} signatures, {new} of them new")
+    lines = (line for lines in calls.values() for line in lines)
+    print(*sorted({line["unknown"] for line in lines if "unknown" in line}), sep="\n")
+    print(f"{len(users)} run; {TABLE.name}: {len(signatures)} signatures, {new} of them new")
     return 0
 
 

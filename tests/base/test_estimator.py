@@ -118,6 +118,7 @@ def test_a_fit_shows_nothing_before_its_end(kind, monkeypatch):
     assert all(one == old for one in seen)
 
 
+@pytest.mark.filterwarnings("ignore:warm_start=True")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_fit_that_fails_leaves_the_last_one(kind):
     X = np.random.default_rng(0).normal(size=(60, 3))

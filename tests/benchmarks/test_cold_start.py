@@ -12,51 +12,38 @@ from benchmarks.cold_start import ColdStartResult, print_cold_starts
 KEYS = "arboretum.engine.random:child_keys"
 
 
-def _line(kernel: str, *estimators: str, arguments=("uint64 1C", "uint64 1C")) -> dict:
-    return {"kernel": kernel, "estimators": list(estimators), "arguments": list(arguments)}
+def _line(kernel: str, arguments=("uint64 1C", "uint64 1C")) -> dict:
+    return {"kernel": kernel, "arguments": list(arguments)}
 
 
-def test_what_estimators_call_is_kept_once():
-    lines = [
-        _line(KEYS),  # by a test of the kernel
-        _line(KEYS, "CARTClassifier", arguments=("uint64 1C", "uint64 1A")),
-        _line(KEYS, "C45Rules", "ID3Classifier"),
-        _line(KEYS, "CARTClassifier"),
-        _line("arboretum.engine.random:gone", "CARTClassifier"),
-        _line("tests.engine.compiler.test_decorators:mine", "CARTClassifier"),
-        _line(KEYS, "CARTClassifier", arguments=("uint64 1C",)),  # as it was called once
-        {"kernel": KEYS, "estimators": ["CARTClassifier"], "unknown": "a word"},
+def test_what_was_recorded_replaces_what_was_known_of_the_same_users():
+    calls = {
+        "CARTClassifier": [
+            _line(KEYS, ("uint64 1C", "uint64 1A")),
+            _line(KEYS),
+            _line("arboretum.engine.random:gone"),
+            _line("tests.engine.compiler.test_decorators:mine"),
+            _line(KEYS, ("uint64 1C",)),  # as it was called once
+            {"kernel": KEYS, "unknown": "a word"},
+        ],
+        "demo": [_line(KEYS)],
+    }
+    known = [
+        Signature(KEYS, ("uint64 1C", "uint64 1C"), frozenset({"XGBRanker"})),
+        Signature(KEYS, ("uint64 1A", "uint64 1C"), frozenset({"CARTClassifier"})),
     ]
-    known = [Signature(KEYS, ("uint64 1C", "uint64 1C"), frozenset({"XGBRanker"}))]
-    found = {one.arguments: one.estimators for one in record_kernels.merge(lines, known)}
+    found = {one.arguments: one.users for one in record_kernels.merge(calls, known)}
     assert found == {
         ("uint64 1C", "uint64 1A"): {"CARTClassifier"},
-        ("uint64 1C", "uint64 1C"): {"C45Rules", "ID3Classifier", "CARTClassifier", "XGBRanker"},
+        ("uint64 1C", "uint64 1C"): {"CARTClassifier", "XGBRanker", "demo"},
     }
-
-
-def test_ways_of_use_are_kept_in_the_order_of_calls():
-    here = {"way": "CARTClassifier words"}
-    lines = [
-        {**_line("m:b", "CARTClassifier"), **here},
-        {**_line("m:a", "CARTClassifier"), **here},
-        {**_line("m:b", "CARTClassifier"), **here},
-        {**_line("m:c"), **here},
-        {**_line("m:d", "CARTClassifier"), "way": ""},
-        _line("m:d", "CARTClassifier"),
-    ]
-    known = {"CARTClassifier words": [], "C45Rules words": [Signature("m:e", ())]}
-    ways = record_kernels.merge_ways(lines, known)
-    found = {name: [one.kernel for one in way] for name, way in ways.items()}
-    assert found == {"CARTClassifier words": ["m:b", "m:a"], "C45Rules words": ["m:e"]}
 
 
 def test_every_estimator_can_be_toured():
     for name in arboretum.ESTIMATORS:
         assert type(kernel_tour.make(name)).__name__ == name
-    assert [words for words in record_kernels.steps()["tour"] if "XGBRanker" in words] == [
-        ["-m", "benchmarks.kernel_tour", "XGBRanker"]
-    ]
+    tour = record_kernels.commands()["XGBRanker"]
+    assert tour == ["-m", "benchmarks.kernel_tour", "XGBRanker"]
 
 
 def test_goals_are_told_per_estimator():

@@ -178,6 +178,7 @@ def test_every_table_loses_every_share():
     assert found == {(table, share) for table in tables for share in shares}
 
 
+@pytest.mark.filterwarnings("ignore:the guesses have not come to rest")
 @pytest.mark.parametrize("name", ["impute-wine-30", "impute-diabetes-5"])
 def test_every_filler_leaves_no_hole_and_keeps_what_was_there(name):
     experiment = EXPERIMENTS[name]

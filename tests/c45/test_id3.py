@@ -92,7 +92,7 @@ def assert_same(node: Node, book: ID3Node, total: float) -> int:
     return met
 
 
-@pytest.mark.filterwarnings("ignore:column .* holds categories unseen at fit")
+@pytest.mark.filterwarnings("ignore::arboretum.errors.UnseenCategoryWarning")
 @many
 @given(st.integers(0, 10**6))
 def test_the_tree_is_the_textbooks(seed):

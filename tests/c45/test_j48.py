@@ -347,7 +347,7 @@ def test_with_its_rule_the_fold_is_the_same(name, k, with_rules):
     assert (int(right.sum()), sum(n.is_leaf for n in book)) == recorded_folds(name)[k]
 
 
-@pytest.mark.filterwarnings("ignore:column .* holds categories unseen at fit")
+@pytest.mark.filterwarnings("ignore::arboretum.errors.UnseenCategoryWarning")
 @each_set
 def test_accuracy_within_one_standard_error(name):
     """The estimator as it comes, release 8's error limit, on words and numbers as they are read."""

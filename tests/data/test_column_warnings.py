@@ -239,6 +239,7 @@ MEMBERS = {
 PAIR = [("tree", ar.CARTClassifier()), ("c45", ar.C45Classifier())]
 
 
+@pytest.mark.filterwarnings("ignore:boosting ended after")
 @pytest.mark.parametrize("kind", MEMBERS)
 def test_members_do_not_multiply_the_warning(words, kind):
     X, y = words

@@ -373,6 +373,7 @@ def test_out_of_bag_scores_of_several_labels_count_rows_that_are_right_in_all():
     assert abs(model.oob_score_ - theirs.oob_score_) < 0.12
 
 
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB")
 def test_several_outputs():
     X, y, number = data()
     two = np.column_stack([np.array(["a", "b", "c"])[y], np.array(["u", "v", "u"])[y]])

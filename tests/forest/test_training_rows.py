@@ -210,6 +210,7 @@ def test_categories_that_do_not_exist_are_refused():
 
 
 @pytest.mark.filterwarnings("ignore:Some inputs do not have OOB")
+@pytest.mark.filterwarnings("ignore::arboretum.errors.UnseenCategoryWarning")
 @pytest.mark.parametrize("table", [X, SPARSE, FRAME], ids=["dense", "sparse", "frame"])
 def test_changed_files_are_a_model_or_an_error(table):
     content = saved(kept(RandomForestRegressor, table, NUMBERS, 2, oob_score=True))

@@ -35,8 +35,7 @@ def start(code: str, *arguments: object, **environment: str) -> subprocess.Popen
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # processes that help to compile would outlive a killed one, and keep its pipes open
-        env={**os.environ, "PYTHONPATH": path, "ARBORETUM_COMPILE_HELPERS": "0", **environment},
+        env={**os.environ, "PYTHONPATH": path, **environment},
     )
 
 

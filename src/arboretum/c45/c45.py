@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from arboretum.base import parameters as p
-from arboretum.base.holdout import every_so_many
+from arboretum.base.anatomy import Anatomy
+from arboretum.base.holdout import evenly_spaced
 from arboretum.base.parameters import Parameter
 from arboretum.c45.estimator import C45_PARAMETERS, CaseTreeClassifier
 from arboretum.errors import DataError
@@ -73,6 +75,7 @@ class C45Classifier(CaseTreeClassifier):
     petal width (cm) <= 0.6? 150 rows, gain 0.918296
     """
 
+    _family: ClassVar = "c45"
     _parameters: ClassVar = {
         **CaseTreeClassifier._parameters,
         **C45_PARAMETERS,
@@ -172,6 +175,13 @@ class C45Classifier(CaseTreeClassifier):
         prune_by_holdout(draft, self._table(matrix.take(held), codes[held], w[held]))
         return draft
 
+    def _anatomy(self) -> Anatomy:
+        found = super()._anatomy()
+        if self.pruning != "reduced_error":
+            return found
+        recipe = replace(found.recipe, held_out=lambda codes, weight: self._hold_out(codes))
+        return replace(found, recipe=recipe)
+
     def _hold_out(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows to grow on and those to prune on, the classes in proportion."""
         from arboretum.engine.keys import seed_from
@@ -181,4 +191,4 @@ class C45Classifier(CaseTreeClassifier):
                 "reduced-error pruning holds rows out, but there is only one with a weight: "
                 "use pruning='error'"
             )
-        return every_so_many(codes, float(self.holdout), seed_from(self.random_state))
+        return evenly_spaced(codes, float(self.holdout), seed_from(self.random_state))

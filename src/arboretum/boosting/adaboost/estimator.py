@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin
 
 from arboretum.base import parameters as p
+from arboretum.base.anatomy import Anatomy
 from arboretum.base.estimator import check_same, goes_on, signature
 from arboretum.base.holdout import Patience, set_aside
 from arboretum.base.members import (
@@ -62,6 +64,7 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
     validation_scores_: np.ndarray
     sample_weights_: np.ndarray
 
+    _family: ClassVar = "adaboost"
     _tree_types: ClassVar = (CARTClassifier, CARTRegressor)
     _learned: ClassVar = (
         "estimators_", "estimator_weights_", "estimator_errors_", "stop_", *_FOLLOWED
@@ -296,6 +299,34 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
                 answers = self._read(member, X)
             yield answers
 
+    def _anatomy(self) -> Anatomy:
+        found, kept = super()._anatomy(), vars(self)
+        figures = {
+            "error": self.estimator_errors_,
+            "weight": self.estimator_weights_,
+            "training error": kept.get("train_errors_"),
+            "held-out error": kept.get("validation_scores_"),
+        }
+        history = replace(
+            found.history,
+            n_rounds=len(self.estimators_),
+            figures={name: values for name, values in figures.items() if values is not None},
+        )
+        steps = {"answers": self._answers, "weigh": self._weigh}
+        held_out = None if self.n_iter_no_change is None else self._hold_out
+        recipe = replace(found.recipe, held_out=held_out, steps=steps)
+        return replace(found, history=history, recipe=recipe)
+
+    def _target_of_fit(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Any, Any, Any]:
+        codes, labels = self._learn_labels(y, n_rows)
+        return codes, labels, self._learn_weights(sample_weight, n_rows)
+
+    def _hold_out(self, codes: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows to learn from, and those to stop by."""
+        labels = codes if self._classifies else None
+        share = float(self.validation_fraction)
+        return set_aside(len(codes), share, self.seed_, labels, weight)
+
     @property
     def feature_importances_(self) -> np.ndarray:
         """Mean of the learners' importances, each weighed by its estimator weight."""
@@ -363,10 +394,7 @@ class _RowsSeen:
         self.model, self.y = model, y
         self.held: np.ndarray | None = None
         if model.n_iter_no_change is not None:
-            codes = y if model._classifies else None
-            _, self.held = set_aside(
-                len(y), float(model.validation_fraction), model.seed_, codes, w
-            )
+            _, self.held = model._hold_out(y, w)
             self.held_weights = w[self.held]
             w = w.copy()
             w[self.held] = 0.0

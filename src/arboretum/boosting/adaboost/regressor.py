@@ -8,11 +8,13 @@ mean, or sum: `combine`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from arboretum.base import parameters as p
+from arboretum.base.anatomy import Anatomy
 from arboretum.base.parameters import Parameter
 from arboretum.base.targets import Numbers
 from arboretum.boosting.adaboost import formulas
@@ -103,6 +105,11 @@ class AdaBoostRegressor(Numbers, AdaBoost):
     def _learn_labels(self, y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
         values = self._learn_numbers(y, n_rows)[:, 0]
         return values, values
+
+    def _anatomy(self) -> Anatomy:
+        found = super()._anatomy()
+        steps = {**found.recipe.steps, "combine": self._combine}
+        return replace(found, recipe=replace(found.recipe, steps=steps))
 
     def _weigh(self, w: np.ndarray, answers: np.ndarray, y: np.ndarray) -> formulas.Verdict | None:
         return formulas.weigh_by_deviations(

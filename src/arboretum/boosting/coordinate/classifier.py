@@ -8,12 +8,14 @@ greedy order that is AdaBoost whose learner is the best of the dictionary, step 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
 
 from arboretum.base import parameters as p
+from arboretum.base.anatomy import Anatomy, PartModel
 from arboretum.base.estimator import Estimator
 from arboretum.base.holdout import shuffled_rows
 from arboretum.base.members import member_from_state, member_to_state, tags_like
@@ -73,6 +75,7 @@ class CoordinateBoostingClassifier(Classes, Interruptible, ModelOfTrees):
     'x20 > 16.795'
     """
 
+    _family: ClassVar = "coordinate"
     _fitted: ClassVar = "coefficients_"
     _learned: ClassVar = ("coefficients_", "dictionary_", "report_")
     _parameters: ClassVar = {
@@ -255,7 +258,7 @@ class CoordinateBoostingClassifier(Classes, Interruptible, ModelOfTrees):
     def ensemble_(self) -> Ensemble:
         """Σ λ_j g_j as trees, where the classifiers are stumps or CART trees."""
         self._check_fitted()
-        cached = self.__dict__.setdefault("_asked", {})
+        cached = self.__dict__.setdefault("_cache", {})
         if "all" not in cached:
             used = np.flatnonzero(self.coefficients_)
             sizes = self.coefficients_[used]
@@ -279,6 +282,32 @@ class CoordinateBoostingClassifier(Classes, Interruptible, ModelOfTrees):
                 f"{error}; so it has no SHAP values: scikit-learn's permutation_importance tells what "
                 "columns are worth to any model"
             ) from error
+
+    def _anatomy(self) -> Anatomy:
+        found, dictionary = Estimator._anatomy(self), self.dictionary_
+        trees = getattr(self, "ensemble_", None)  # classifiers of other kinds are no trees
+        members = dictionary.members if isinstance(dictionary, MemberDictionary) else []
+        steps = self.report_
+        return replace(
+            found,
+            trees=[] if trees is None else trees.trees,
+            ensemble=trees,
+            parts=tuple(PartModel(f"classifier {j}", one) for j, one in enumerate(members)),
+            history=replace(
+                found.history,
+                n_rounds=len(steps),
+                stop=steps.stop,
+                figures={"step": steps.delta, "loss": steps.loss},
+            ),
+            recipe=replace(
+                found.recipe,
+                held_out=None if self.n_iter_no_change is None else self._hold_out,
+                steps={"table": lambda X: self._read(X)[0]},
+            ),
+        )
+
+    def _target_of_fit(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Any, Any, Any]:
+        return self._learn_labels(y, n_rows), y, weights(sample_weight, n_rows)
 
     def _read(self, X: Any) -> tuple[Any, int]:
         """Return a table as the dictionary takes it, and how many rows it has."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from arboretum.base import parameters as p
+from arboretum.base.anatomy import Anatomy, PartModel
 from arboretum.base.estimator import check_same, goes_on, signature
 from arboretum.base.holdout import Patience, set_aside
 from arboretum.base.model_of_trees import ModelOfTrees
@@ -21,7 +22,7 @@ from arboretum.base.progress_lines import ProgressLines
 from arboretum.base.rounds import Interrupted, Interruptible, run_rounds
 from arboretum.base.shared_parameters import ENSEMBLE, GROWTH, RUNNING, STOPPING, TABLE
 from arboretum.boosting.friedman.reading import SCORES, SumOfTrees, shaped
-from arboretum.boosting.friedman.start import fit_start, take_rows
+from arboretum.boosting.friedman.start import Constant, fit_start, take_rows
 from arboretum.boosting.loss.user import is_loss
 from arboretum.data.checks import check_rows
 from arboretum.data.slices import as_view
@@ -209,8 +210,7 @@ class GradientBoosting(SumOfTrees):
         rows, held_out = None, None
         if self.n_iter_no_change is not None:
             self._check_has_value(loss)
-            codes = y if loss.classifies else None
-            rows, aside = set_aside(matrix.n_rows, self.validation_fraction, self.seed_, codes, w)
+            rows, aside = self._hold_out(y, w)
         there = X if rows is None else self._rows_for_init(X, rows)
         y_in, w_in = (y, w) if rows is None else (y[rows], None if w is None else w[rows])
         table = matrix if rows is None else matrix.take(rows)
@@ -256,6 +256,47 @@ class GradientBoosting(SumOfTrees):
                 "a method value(y, F), or leave n_iter_no_change None"
             )
 
+    def _anatomy(self) -> Anatomy:
+        found, kept = super()._anatomy(), vars(self)
+        constant, own_trees = isinstance(self.init_, Constant), self.estimator is None
+        parts = [] if constant else [PartModel("init", self.init_)]
+        if not own_trees:
+            parts += [PartModel("", one) for members in self.members_ for one in members]
+        figures = {
+            "loss": self.train_score_,
+            "rate": self._rates,
+            "out-of-bag loss": kept.get("oob_scores_"),
+        }
+        history = replace(
+            found.history,
+            n_rounds=self.n_estimators_,
+            figures={name: values for name, values in figures.items() if values is not None},
+        )
+        steps: dict[str, Callable[..., Any]] = {
+            "start": self._start,
+            "rows": self._rows_for_init,
+            "sums": self._member_sums,
+            "staged": self._staged_raw,
+        }
+        held_out = None if self.n_iter_no_change is None else self._hold_out
+        recipe = replace(found.recipe, held_out=held_out, steps=steps)
+        return replace(
+            found,
+            ensemble=self.ensemble_ if own_trees else None,
+            is_sum=constant and own_trees,
+            parts=tuple(parts),
+            history=history,
+            recipe=recipe,
+        )
+
+    def _target_of_fit(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Any, Any, Any]:
+        return self._learn_labels(y, n_rows), y, self._learn_weights(sample_weight, n_rows)
+
+    def _hold_out(self, y: np.ndarray, w: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows to learn from, and those to stop by."""
+        codes = y if self.loss_.classifies else None
+        return set_aside(len(y), self.validation_fraction, self.seed_, codes, w)
+
     def _rows_for_init(self, X: Any, rows: np.ndarray) -> Any:
         """Return rows of the table as estimators of others take them, if there are any."""
         constant = self.init is None or isinstance(self.init, str)
@@ -276,7 +317,7 @@ class GradientBoosting(SumOfTrees):
                 self._keep(played)
                 better = float(self.oob_improvement_[-1]) if out_of_bag else None
                 if lines is not None:
-                    lines.tell(number, played.train_score, better)
+                    lines.report(number, played.train_score, better)
                 yield number + 1
                 if monitor is not None:
                     state = {"F": booster.F, "sample_mask": booster.mask, "i": number}

@@ -53,6 +53,7 @@ class SumOfTrees(Interruptible, ModelOfTrees):
     _rates: np.ndarray  # learning rate of every round
     _n_rows: int
 
+    _family: ClassVar = "friedman"
     _fitted: ClassVar = "trees_"
     _learned: ClassVar = (
         "trees_", "members_", "init_", "_rates", "_grown_with", "_n_rows", *SCORES
@@ -186,7 +187,7 @@ class SumOfTrees(Interruptible, ModelOfTrees):
             members = np.empty((len(self.members_), self._width), dtype=object)
             members[:] = self.members_
             return members
-        kept = self.__dict__.setdefault("_asked", {})
+        kept = self.__dict__.setdefault("_cache", {})
         found: list[CARTRegressor] = kept.setdefault("estimators", [])
         grown = [*getattr(self, "_grown_with", []), (len(self.trees_), self._tree_parameters())]
         for end, parameters in grown:

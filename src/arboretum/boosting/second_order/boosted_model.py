@@ -12,14 +12,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 import numpy as np
 
+from arboretum.base.anatomy import Anatomy
 from arboretum.base.class_weight import with_class_weight
 from arboretum.base.estimator import Estimator
 from arboretum.base.rounds import Interruptible
+from arboretum.base.shap_values import Explains
 from arboretum.base.targets import Classes, Numbers
 from arboretum.boosting.callbacks.watching import HeldOut, History, Watch
 from arboretum.boosting.second_order import fit as steps
@@ -34,7 +37,6 @@ from arboretum.io.checked import flag_of, numbers_of, whole
 from arboretum.predict.answers import two_labels, two_shares
 from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.link import both_classes
-from arboretum.predict.shap.explains import Explains
 from arboretum.predict.soundness import prove_ensemble
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
     """A sum of trees, grown by second-order boosting."""
 
     dialect: ClassVar[str]
+    _family: ClassVar = "second order"
     _fitted: ClassVar = "ensemble_"
     _learned: ClassVar = ("ensemble_", "evals_result_", "_best")
     _free_to_change: ClassVar[frozenset[str]]  # parameters that a resumed fit may have others of
@@ -226,6 +229,36 @@ class BoostedModel(Interruptible, Explains, Estimator):
 
     def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:
         return {"predict": self._predicted, "decision_function": squeezed}
+
+    def _anatomy(self) -> Anatomy:
+        found, twin = super()._anatomy(), copy.copy(self)
+        curves = {
+            (table, metric): values
+            for table, metrics in self.evals_result_.items()
+            for metric, values in metrics.items()
+        }
+        history = replace(
+            found.history,
+            n_rounds=self.ensemble_.n_rounds,
+            end=self._best_end,
+            curves=curves,
+        )
+        steps: dict[str, Callable[..., Any]] = {
+            "labels": twin._labels,
+            "rows": twin._rows,
+            "predicted": self._predicted,
+        }
+        return replace(
+            found,
+            trees=self.trees_,
+            ensemble=self.ensemble_,
+            is_sum=True,
+            history=history,
+            recipe=replace(found.recipe, steps=steps),
+        )
+
+    def _target_of_fit(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Any, Any, Any]:
+        return self._labels(y, n_rows), y, checked_weights(sample_weight, n_rows)
 
     def _staged(self, X: Any) -> Iterator[np.ndarray]:
         """Yield the margins after every round."""

@@ -8,11 +8,13 @@ order         classes by false positives, rules by accuracy; the default class (
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from arboretum.base import parameters as p
+from arboretum.base.anatomy import Anatomy
 from arboretum.base.estimator import Estimator
 from arboretum.base.parameters import Parameter
 from arboretum.c45.c45 import grow_collapsed
@@ -91,6 +93,7 @@ class C45Rules(CaseTreeClassifier):
     array([ 0, -1,  2])
     """
 
+    _family: ClassVar = "rules"
     _fitted: ClassVar = "rules_"
     _learned: ClassVar[tuple[str, ...]] = ("rules_",)
     _parameters: ClassVar = {
@@ -189,6 +192,10 @@ class C45Rules(CaseTreeClassifier):
         """Return the rule that answers each row, its index in `rules_`; -1: the default class."""
         matrix = self._encode(X)
         return first_firing([rule.tests for rule in self.rules_], matrix.column, matrix.n_rows)
+
+    def _anatomy(self) -> Anatomy:
+        found = Estimator._anatomy(self)
+        return replace(found, history=replace(found.history, n_rows=self.n_samples_fit_))
 
     def _served(self) -> Any:
         return Estimator._served(self)  # rules answer, no tree

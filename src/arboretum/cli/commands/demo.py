@@ -16,6 +16,8 @@ from arboretum.cli.files import load_model
 from arboretum.cli.guard import UsageError
 from arboretum.cli.screen import heading, print_table, tell
 from arboretum.cli.summary import importances
+from arboretum.engine.compiler.signatures import DEMO
+from arboretum.engine.compiler.warmup import warmup
 
 __all__ = ["demo"]
 
@@ -34,6 +36,7 @@ def demo(directory: Path, force: bool = False) -> None:
         _check_files(texts, (model, picture))
     for path, text in texts.items():
         path.write_text(text, encoding="utf-8")
+    warmup(DEMO)
     target = seedlings.TARGET
 
     _say("train", training, "--target", target, "--prune-cv", "--rule", "1se", "-o", model)

@@ -2,10 +2,7 @@
 
 Numba's own cache notices an edit in the file a function stands in, but not in the functions it calls, and it
 forgets everything when the package moves to another folder. Here a kernel is kept under a hash of the text
-it was made from: its module, and every module of the engine that one imports, directly or through others.
-
-    engine/split/one_sum.py ─┬─> engine/split/score.py ──> engine/compiler/decorators.py
-                             └─> engine/split/best.py
+it was made from (sources.py):
 
     <user cache>/arboretum/kernels-0.1.0/split.one_sum-3f2a90c1b0d45e77/search-31d0b4….kernel
 
@@ -17,10 +14,7 @@ A cache is a convenience: a file in it that cannot be read or written never ends
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import os
-import re
 import stat
 import sys
 import tempfile
@@ -44,6 +38,7 @@ from arboretum.engine.compiler.compiled_code import (
 )
 from arboretum.engine.compiler.log import compiled
 from arboretum.engine.compiler.packs import find_pack
+from arboretum.engine.compiler.sources import ENGINE, source_hash
 from arboretum.lazy import cached_property
 
 __all__ = [
@@ -51,12 +46,8 @@ __all__ = [
     "cache_directory",
     "compiled",
     "keep_compiled",
-    "source_hash",
     "writable_cache",
 ]
-
-ENGINE = Path(__file__).parents[1]
-_IMPORTS = re.compile(rb"^\s*from arboretum\.(engine[.\w]*) import (\([^)]*\)|.*)", re.MULTILINE)
 
 
 # ---------------------------------------------------------------------- where
@@ -110,46 +101,6 @@ def _private_temporary() -> Path:
     return private / _kernel_set()
 
 
-# ---------------------------------------------------------------------- made from what
-def source_hash(path: Path) -> str:
-    """Return a hash of a source file and of all files of the engine it imports, through others too.
-
-    >>> from arboretum.engine.compiler import decorators
-    >>> source_hash(Path(decorators.__file__)) == source_hash(Path(decorators.__file__))
-    True
-    """
-    digest = hashlib.sha256()
-    for source in sorted(_sources(path)):
-        digest.update(_text(source))
-    return digest.hexdigest()[:16]
-
-
-def _sources(path: Path) -> set[Path]:
-    found, open_ends = {path}, [path]
-    while open_ends:
-        new = _imported(open_ends.pop()) - found
-        found |= new
-        open_ends += new
-    return found
-
-
-@functools.cache
-def _imported(path: Path) -> frozenset[Path]:
-    """Return the files of the engine that a file imports from."""
-    found = set()
-    for module, names in _IMPORTS.findall(_text(path)):
-        place = ENGINE.parent.joinpath(*module.decode().split("."))
-        found.add(place.with_suffix(".py"))
-        found.update(place / f"{name.decode()}.py" for name in re.findall(rb"\w+", names))
-    # this module keeps compiled code and has no part in making it
-    return frozenset(one for one in found if one.exists() and one != Path(__file__))
-
-
-@functools.cache
-def _text(path: Path) -> bytes:
-    return path.read_bytes()
-
-
 # ---------------------------------------------------------------------- Numba's side
 def keep_compiled(dispatcher: Any, root: Path | None) -> None:
     """Let a kernel look for compiled code in the package and below ``root``, and keep it there."""
@@ -187,10 +138,6 @@ class KernelCache(NullCache):
         return identify(self._function, source_hash(self._source))
 
     @property
-    def _name(self) -> str:
-        return f"{self._function.__module__}:{self._function.__qualname__}"
-
-    @property
     def cache_path(self) -> str | None:
         """Where compiled forms are kept, as Numba calls it."""
         return str(self._folder) if self._folder else None
@@ -218,7 +165,7 @@ class KernelCache(NullCache):
         """Return compiled code, or None: what cannot be read is compiled again."""
         if self._source is None:
             return None
-        for read in (self._read_prebuilt, self._read_kept, self._read_when_compiled):
+        for read in (self._read_prebuilt, self._read_kept):
             try:
                 data = read(sig, target_context)
                 if data is None:
@@ -237,15 +184,6 @@ class KernelCache(NullCache):
     def _read_kept(self, sig: Any, target_context: Any) -> bytes | None:
         file = self.file(sig, target_context)
         return file.read_bytes() if file is not None and file.is_file() else None
-
-    def _read_when_compiled(self, sig: Any, target_context: Any) -> bytes | None:
-        """Read what another process compiles for this one (compiler/side_by_side.py)."""
-        from arboretum.engine.compiler.side_by_side import compiled_by_others
-
-        file = self.file(sig, target_context)
-        if file is None or not compiled_by_others(self._name, file, self._root):
-            return None
-        return file.read_bytes()
 
     def save_overload(self, sig: Any, data: CompileResult) -> None:
         """Keep compiled code if there is room for it.

@@ -44,7 +44,7 @@ class CompileLog(event.Listener):
     functions : list of Compiled
         What was compiled, in that order.
     seconds : float
-        How long that took, and waiting for what other processes compiled for this one (side_by_side.py).
+        How long that took.
     tell : callable or None
         Is told the line instead of the screen, for every kernel that keeps people waiting, and None when
         it is done.
@@ -68,7 +68,7 @@ class CompileLog(event.Listener):
 
     @property
     def running(self) -> float:
-        """Return for how many seconds something has been compiled or waited for; 0: nothing is."""
+        """Return for how many seconds something has been compiled; 0: nothing is."""
         return time.perf_counter() - self._began if self._depth else 0.0
 
     @property
@@ -92,15 +92,6 @@ class CompileLog(event.Listener):
         name = f"{function.__module__}:{function.__qualname__}"
         self.functions.append(Compiled(name, tuple(event.data["args"]), self._depth == 1))
         self._end()
-
-    @contextmanager
-    def waiting(self) -> Iterator[None]:
-        """Count the time until another process has compiled a kernel as if this one did it."""
-        self._begin()
-        try:
-            yield
-        finally:
-            self._end()
 
     def _begin(self) -> None:
         self._depth += 1

@@ -2,17 +2,16 @@
 
 A kernel is compiled anew for every combination of types it is called with. Which combinations there are
 is not written by hand but recorded: with ``ARBORETUM_RECORD_KERNELS=<file>`` every process appends a line
-for each combination it meets (`benchmarks/record_kernels.py` does so with the test suite and the
-benchmarks), and signatures.json is what was found in estimators at work. Prebuilt kernels and
-`arboretum.warmup` are made from it.
+for each combination it meets (`benchmarks/record_kernels.py` does so), and signatures.json has them all, each
+with the estimators that need it. Prebuilt kernels and `arboretum.warmup` are made from it.
 
 What is written down is the *arguments*, in NumPy's words, and not Numba's types of them:
 
     (np.zeros((3, 2)), 7, Node(first=np.uint32(0), rows=<uint8 array>))
     ["float64 2C", "int64", {"tuple": "arboretum.engine…:Node", "of": ["uint32", "uint8 1C"]}]
 
-To read it back, such arguments are made, and Numba is asked for their types as it is asked in a call. So
-the file knows nothing of the inside of Numba, whose types have no text form that can be read back.
+To read it back, such arguments are made, and Numba finds their types as it does in a call. So the file does
+not depend on the internals of Numba, whose types have no text form that can be read back.
 """
 
 from __future__ import annotations
@@ -20,8 +19,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -31,14 +29,14 @@ import numpy as np
 from numba.core.dispatcher import OmittedArg
 from numba.core.types import Omitted
 
-import arboretum
+from arboretum.engine.compiler.sources import ENGINE, source_hash
 
-__all__ = ["TABLE", "Signature", "describe", "engine_hash", "example", "is_current"]
-__all__ += ["Ways", "at_work", "read_table", "read_ways", "record", "write_table"]
+__all__ = ["DEMO", "TABLE", "Signature", "describe", "example", "is_current"]
+__all__ += ["read_table", "record", "stale_users", "write_table"]
 
 TABLE = Path(__file__).with_name("signatures.json")
 RECORD = os.environ.get("ARBORETUM_RECORD_KERNELS")
-WAY = "ARBORETUM_RECORD_WAY"  # what the process that is recorded does: "XGBClassifier words"
+DEMO = "demo"  # in place of an estimator: the kernels of `arboretum demo`
 
 
 class Signature(NamedTuple):
@@ -46,10 +44,7 @@ class Signature(NamedTuple):
 
     kernel: str  # module:function
     arguments: tuple[Any, ...]  # descriptions
-    estimators: frozenset[str] = frozenset()
-    size: int = (
-        0  # bytes of its compiled form, where it was recorded: about how long it takes to compile
-    )
+    users: frozenset[str] = frozenset()  # names of estimators; `DEMO`
 
     def dispatcher(self) -> Any:
         """Return the kernel itself."""
@@ -62,6 +57,10 @@ class Signature(NamedTuple):
         return tuple(
             Omitted(one.value) if isinstance(one, OmittedArg) else typeof(one) for one in made
         )
+
+    def compile(self) -> None:
+        """Compile the kernel, unless it is in a pack or in the cache."""
+        self.dispatcher().compile(self.types())
 
 
 # ---------------------------------------------------------------------- a description of a value
@@ -191,8 +190,6 @@ def record(dispatcher: Any) -> None:
 
 def _append(kernel: str, args: tuple, compiled: bool) -> None:
     line: dict[str, Any] = {"kernel": kernel, "compiled": compiled}
-    line["estimators"], line["caller"] = at_work(), _caller()
-    line["way"] = os.environ.get(WAY, "")
     try:
         line["arguments"] = [describe(one) for one in args]
     except TypeError as error:
@@ -205,38 +202,12 @@ def _append(kernel: str, args: tuple, compiled: bool) -> None:
         os.close(out)
 
 
-def at_work() -> list[str]:
-    """Name the estimators that some thread is inside a method of."""
-    names = set()
-    for frame in list(sys._current_frames().values()):
-        while frame is not None:
-            one = frame.f_locals.get("self")
-            names.update(cls.__name__ for cls in type(one).__mro__)
-            frame = frame.f_back
-    return sorted(names & set(arboretum.ESTIMATORS))
-
-
-def _caller() -> str:
-    """Name the module outside the engine that called the kernel."""
-    frame = sys._getframe()
-    while frame is not None:
-        module = frame.f_globals.get("__name__", "")
-        if not module.startswith(("arboretum.engine", "numba")):
-            return module
-        frame = frame.f_back
-    return ""
-
-
 # ---------------------------------------------------------------------- the table
-Ways = Mapping[str, Sequence[Signature]]  # "XGBClassifier words": what a first fit and answer call
-
-
-def write_table(
-    signatures: Iterable[Signature], path: Path = TABLE, ways: Ways | None = None
-) -> None:
+def write_table(signatures: Iterable[Signature], path: Path = TABLE) -> None:
     """Write signatures in their order; kinds of arguments are numbered and written once."""
+    signatures = sorted(signatures, key=_key)
     kinds: dict[str, int] = {}
-    names = sorted({name for one in signatures for name in one.estimators})
+    names = sorted({name for one in signatures for name in one.users})
 
     def number(description: Any) -> int:
         if isinstance(description, dict) and "tuple" in description:
@@ -244,19 +215,12 @@ def write_table(
         return kinds.setdefault(json.dumps(description), len(kinds))
 
     lines = []
-    places: dict[tuple[str, str], int] = {}
-    for one in sorted(signatures, key=_key):
-        users = [i for i, name in enumerate(names) if name in one.estimators]
-        places[_key(one)] = len(lines)
-        lines.append(json.dumps([one.kernel, [number(a) for a in one.arguments], users, one.size]))
-    uses = [
-        f"{json.dumps(name)}: {[places[_key(one)] for one in way if _key(one) in places]}"
-        for name, way in sorted((ways or {}).items(), key=lambda item: item[0].split()[0])
-    ]
+    for one in signatures:
+        users = [i for i, name in enumerate(names) if name in one.users]
+        lines.append(json.dumps([one.kernel, [number(a) for a in one.arguments], users]))
     parts = {"kinds": ",\n".join(kinds), "kernels": ",\n".join(lines)}
     text = ",\n".join(f'"{key}": [\n{rows}\n]' for key, rows in parts.items())
-    text += ',\n"ways": {\n' + ",\n".join(uses) + "\n}"
-    head = f'"engine": "{engine_hash()}",\n"estimators": {json.dumps(names)}'
+    head = f'"users": {json.dumps(names)},\n"sources": {json.dumps(_sources_of_users(signatures))}'
     path.write_text(f"{{\n{head},\n{text}\n}}\n", encoding="utf-8")
 
 
@@ -264,18 +228,34 @@ def _key(signature: Signature) -> tuple[str, str]:
     return signature.kernel, json.dumps(signature.arguments)
 
 
-def engine_hash() -> str:
-    """Return a hash of the text of all kernels: a table with another one may be behind them."""
-    digest = hashlib.sha256()
-    for path in sorted(TABLE.parents[1].rglob("*.py")):
-        if path.parent != TABLE.parent:
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+def stale_users(users: Iterable[str], path: Path = TABLE) -> list[str]:
+    """Return the users whose kernels have changed since they were recorded, or that never were."""
+    recorded = json.loads(path.read_text(encoding="utf-8"))["sources"] if path.exists() else {}
+    now = _sources_of_users(read_table(path)) if recorded else {}
+    return [name for name in users if recorded.get(name, "") != now.get(name)]
 
 
 def is_current(path: Path = TABLE) -> bool:
-    """Return whether no kernel has changed since the recording."""
-    return json.loads(path.read_text(encoding="utf-8")).get("engine") == engine_hash()
+    """Return whether no kernel of the table has changed since it was recorded."""
+    return not stale_users({name for one in read_table(path) for name in one.users}, path)
+
+
+def _sources_of_users(signatures: Iterable[Signature]) -> dict[str, str]:
+    """Return a hash of the sources of all kernels that a user calls."""
+    modules: dict[str, set[str]] = {}
+    for one in signatures:
+        for name in one.users:
+            modules.setdefault(name, set()).add(one.kernel.partition(":")[0])
+    return {
+        name: hashlib.sha256("".join(map(_hash_of_module, sorted(used))).encode()).hexdigest()[:16]
+        for name, used in sorted(modules.items())
+    }
+
+
+@cache
+def _hash_of_module(module: str) -> str:
+    path = ENGINE.parents[1].joinpath(*module.split(".")).with_suffix(".py")
+    return source_hash(path) if path.is_file() else ""
 
 
 def read_table(path: Path = TABLE) -> Iterator[Signature]:
@@ -286,14 +266,6 @@ def read_table(path: Path = TABLE) -> Iterator[Signature]:
         if isinstance(kind, dict) and "tuple" in kind:
             kind = {**kind, "of": [kinds[i] for i in kind["of"]]}
         kinds.append(kind)
-    for kernel, arguments, users, *size in table["kernels"]:  # older tables have no sizes
-        names = frozenset(table["estimators"][i] for i in users)
-        yield Signature(kernel, tuple(kinds[i] for i in arguments), names, *size)
-
-
-@cache
-def read_ways(path: Path = TABLE) -> Ways:
-    """Return what a first fit and answer calls, by estimator and kind of table, the plainest first."""
-    every = list(read_table(path))
-    ways = json.loads(path.read_text(encoding="utf-8")).get("ways", {})  # older tables have none
-    return {name: [every[i] for i in numbers] for name, numbers in ways.items()}
+    for kernel, arguments, users in table["kernels"]:
+        names = frozenset(table["users"][i] for i in users)
+        yield Signature(kernel, tuple(kinds[i] for i in arguments), names)

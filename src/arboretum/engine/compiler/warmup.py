@@ -1,27 +1,29 @@
-"""`arboretum.warmup`: compile ahead, in several processes, what fits would compile when they need it.
+"""`arboretum.warmup`: compile in advance, in several processes, what fits would compile when they need it.
 
-What there is to compile stands in signatures.json. What is neither in the package nor in the user's cache
-is shared out to processes, each of which is told a signature by a line on its standard input and answers
-when it is compiled:
+What there is to compile is listed in signatures.json. What is neither in a pack nor in the user's cache is
+compiled by processes of their own, because Numba compiles under one lock:
 
-    signatures ──> missing ──┬──> compiler_process.py ──┐
-                             └──> compiler_process.py ──┴──> the user's cache
+    signatures ──> missing ──┬──> python -m arboretum.engine.compiler.warmup ──┐
+                             └──> python -m arboretum.engine.compiler.warmup ──┴──> the user's cache
 """
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from itertools import pairwise
+from contextlib import contextmanager, suppress
+from itertools import groupby
 from typing import NamedTuple
 
 import arboretum
-from arboretum.engine.compiler.compiler_process import compiler
 from arboretum.engine.compiler.decorators import COMPILED
-from arboretum.engine.compiler.signatures import Signature, read_table
+from arboretum.engine.compiler.signatures import DEMO, Signature, read_table
 from arboretum.engine.parallel import effective_jobs
 from arboretum.errors import ParameterError
 
@@ -69,7 +71,7 @@ def warmup(
     Parameters
     ----------
     estimators : str or sequence of str, optional
-        Names like ``"XGBClassifier"``; default: all.
+        Names like ``"XGBClassifier"``, or ``"demo"`` for what ``arboretum demo`` needs; default: all.
     n_jobs : int, optional
         Processes; -1 and the default use all cores. Each takes some 300 MB.
     verbose : bool, default=True
@@ -102,12 +104,13 @@ def warmup(
 # ---------------------------------------------------------------------- what there is to do
 def wanted(estimators: Sequence[str] | None = None) -> list[Signature]:
     """Return the signatures of the table that these estimators need."""
+    known = *arboretum.ESTIMATORS, DEMO
     for name in estimators or ():
-        if name not in arboretum.ESTIMATORS:
-            known = ", ".join(arboretum.ESTIMATORS)
-            raise ParameterError(f"there is no estimator {name!r} to warm up: there are {known}")
+        if name not in known:
+            names = ", ".join(known)
+            raise ParameterError(f"there is no estimator {name!r} to warm up: there are {names}")
     chosen = set(estimators or ())
-    return [one for one in read_table() if not chosen or one.estimators & chosen]
+    return [one for one in read_table() if not chosen or one.users & chosen]
 
 
 def missing(signatures: Sequence[Signature]) -> tuple[list[Signature], list[str]]:
@@ -140,34 +143,84 @@ def _bar(n: int, shown: bool) -> Iterator[Callable[[], None]]:
         yield lambda: bar.advance(task)
 
 
-# ---------------------------------------------------------------------- sharing it out
+# ---------------------------------------------------------------------- in several processes
 def _compile(
     to_do: Sequence[Signature], n_processes: int, advance: Callable[[], None]
 ) -> list[str]:
-    """Have signatures compiled; return which failed.
+    """Compile signatures; return which failed.
 
-    Neighbours are of one module and share what they call. So every process has a stretch of its own to
-    begin with, and takes from the end of the longest when that is done.
+    Kernels of one module share what they call, so a process takes a module at a time, those with the
+    most kernels first.
     """
-    bounds = [len(to_do) * i // n_processes for i in range(n_processes + 1)] if n_processes else [0]
-    stretches = [deque(to_do[a:b]) for a, b in pairwise(bounds)]
+    by_module = (list(group) for _, group in groupby(to_do, lambda one: one.kernel.split(":")[0]))
+    modules = deque(sorted(by_module, key=len, reverse=True))
     failed: list[str] = []
 
-    def serve(own: deque[Signature]) -> None:
-        with compiler() as ask:
+    def serve() -> None:
+        with _compiler() as compile_one:
             while True:
-                longest = max(stretches, key=len)
                 try:
-                    task = own.popleft() if own else longest.pop()
-                except IndexError:  # nothing is left, here or anywhere
+                    module = modules.popleft()
+                except IndexError:  # another process took the last
                     return
-                reason = ask(task)
-                failed.extend([f"{task.kernel}: {reason}"] if reason else [])
-                advance()
+                for one in module:
+                    reason = compile_one(one)
+                    failed.extend([f"{one.kernel}: {reason}"] if reason else [])
+                    advance()
 
-    threads = [threading.Thread(target=serve, args=(one,)) for one in stretches]
+    threads = [threading.Thread(target=serve) for _ in range(n_processes)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     return failed
+
+
+@contextmanager
+def _compiler() -> Iterator[Callable[[Signature], str]]:
+    """Start a process that compiles; yields a function that returns why a signature failed, or "".
+
+    A program of its own, because a forked or spawned one would run the user's script again.
+    """
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),
+        "PYTHONSAFEPATH": "1",  # it imports what this process would import, and nothing else
+    }
+    with subprocess.Popen(
+        [sys.executable, "-m", "arboretum.engine.compiler.warmup"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment,
+    ) as process:
+
+        def compile_one(signature: Signature) -> str:
+            try:
+                print(json.dumps(signature[:2]), file=process.stdin, flush=True)
+                answer = process.stdout.readline()
+            except OSError:  # a broken pipe
+                answer = ""
+            return answer.strip() if answer else "the process that compiles ended"
+
+        yield compile_one
+        with suppress(OSError):  # what a process that ended did not read
+            process.stdin.close()
+
+
+def main() -> None:
+    """Compile the signature of every line of standard input; answer with a line: empty, or what failed."""
+    for line in sys.stdin:
+        kernel, arguments = json.loads(line)
+        try:
+            Signature(kernel, tuple(arguments)).compile()
+            print("", flush=True)
+        except BrokenPipeError:
+            return
+        except Exception as error:
+            print(f"{type(error).__name__}: {error}".splitlines()[0], flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,318 @@
+"""`shap_values` and `explain`: the contributions of columns to predictions, for all models of trees.
+
+model.shap_values(X)                    contributions of the columns, path-dependent
+model.shap_values(X, background=B)      against the rows of B
+model.shap_base_value()                 the base to which they are added
+model.explain(X)                        both, with the rows and the names: shap.Explanation
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from arboretum.base.shap_of_members import Member, joined, joined_base
+from arboretum.errors import DataError, ParameterError
+from arboretum.predict.additive import NoAdditiveForm
+
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
+    from arboretum.data.schema import Schema
+    from arboretum.predict.ensemble import Ensemble
+    from arboretum.predict.shap.values import Contributions
+
+    Array = np.ndarray
+
+__all__ = ["Explained", "Explains"]
+
+_OUTPUTS = ("raw", "probability", "loss")
+_INSTEAD = "scikit-learn's permutation_importance works with any model"
+
+
+class Explained(NamedTuple):
+    """SHAP values and the base to which they are added."""
+
+    values: np.ndarray  # (rows, columns, ...) as `shap_values` returns them
+    base: np.ndarray  # (...) or, for a loss, (rows,)
+
+
+class Explains:
+    """A model that computes the contributions of columns to its predictions."""
+
+    schema_: Schema
+    _cover: ClassVar[str] = (
+        "weight"  # the figure of a node that gives the probabilities of its branches
+    )
+
+    def shap_values(
+        self,
+        X: Any,
+        *,
+        background: Any = None,
+        interactions: bool = False,
+        output: str = "raw",
+        y: Any = None,
+    ) -> np.ndarray:
+        """Return the contribution of every column to every prediction: exact SHAP values.
+
+        They sum to the model's raw prediction of a row, less `shap_base_value`.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+        background : table or None
+            None: an unknown column goes down all branches of a tree, each with its share of the
+            training weight (path-dependent). A table: its value is taken from the rows of the table, and the
+            mean over them counts (interventional).
+        interactions : bool, default=False
+            Return the contributions of pairs: half of the joint effect of two columns stands at either
+            place of a symmetric table whose rows sum to the values.
+        output : {"raw", "probability", "loss"}, default="raw"
+            What is explained: the sum of the trees (class probabilities of trees and forests, the margin of
+            boosters), the probabilities computed from it, or the loss of every row: log loss for classes,
+            squared error for numbers, e^m - y m for log links. The last two need a
+            background, unless probabilities are the sum itself: every difference to a background row is
+            rescaled as the link rescales the difference of the two sums.
+        y : array-like or None
+            The actual values, for ``output="loss"``.
+
+        Returns
+        -------
+        float array of shape (n_samples, n_features)
+            Where the model has several outputs or classes, (n_samples, n_features, n_outputs), and for
+            several outputs of several classes (n_samples, n_features, n_outputs, n_classes). Interactions
+            have n_features twice.
+
+        Raises
+        ------
+        NoAdditiveForm
+            The prediction of the model is not a sum over the leaves of trees.
+        """
+        return self._explained(X, background, interactions, output, y).values
+
+    def shap_base_value(
+        self, *, background: Any = None, output: str = "raw", X: Any = None, y: Any = None
+    ) -> Any:
+        """Return the base of SHAP values: the mean over the background, or the trees' expectation.
+
+        Parameters
+        ----------
+        background, output
+            As for `shap_values`.
+        X, y : table and labels, or None
+            For ``output="loss"``, where the base differs from row to row.
+
+        Returns
+        -------
+        float, or float array of shape (n_outputs,); (n_samples,) for "loss"
+        """
+        if output != "loss" and X is None:
+            self._check_fitted()
+            members = self._members()
+            if members is not None and background is None:
+                return _plain(joined_base(self, members))
+            if background is None and output == "raw":
+                ensemble = self._summed_trees()
+                return _plain(_shaped(self._contributions(ensemble).base, ensemble))
+            X = background
+        base = self._explained(X, background, False, output, y).base
+        return _plain(base)
+
+    def explain(
+        self,
+        X: Any,
+        *,
+        background: Any = None,
+        interactions: bool = False,
+        output: str = "raw",
+        y: Any = None,
+    ) -> Any:
+        """Return SHAP values with their base, the rows, and the names of the columns.
+
+        Arguments as for `shap_values`.
+
+        Returns
+        -------
+        shap.Explanation
+            If the package shap is installed: all of its plots take it. Else our own `Explanation` with
+            attributes ``values``, ``base_values``, ``data``, ``feature_names``, ``output_names``, and
+            ``display_data``, the rows with words where ``data`` has codes of categories.
+        """
+        from arboretum.predict.shap.explanation import make_explanation
+
+        found = self._explained(X, background, interactions, output, y)
+        matrix = self._encode(X)
+        base = found.base
+        if output != "loss":
+            base = np.broadcast_to(base, (matrix.n_rows, *np.shape(base))).copy()
+        summed = self._members() is None and self._has_summed_trees()
+        schema = self._summed_trees().trees[0].schema if summed else self.schema_
+        names = None
+        several = found.values.ndim > 2 + bool(interactions)
+        if several and isinstance(getattr(self, "classes_", None), np.ndarray):
+            names = [str(label) for label in self.classes_]  # type: ignore[attr-defined]
+        rows = np.array(matrix.rows(0, matrix.n_rows))
+        return make_explanation(
+            found.values, base, rows, list(schema.names), names, _words(rows, schema)
+        )
+
+    # ------------------------------------------------------------------ how they are computed
+    def _members(self) -> list[Member] | None:
+        """Return the models whose mean is predicted, None if the prediction is a sum of trees itself."""
+        return None
+
+    def _table_for_members(self, X: Any) -> Any:
+        """Return a table from which members can take their columns."""
+        return X
+
+    def _summed_trees(self) -> Ensemble:
+        """Return the trees whose sum is explained."""
+        raise NoAdditiveForm(
+            f"{type(self).__name__} is no sum of trees over the columns of its table, so it has no SHAP "
+            f"values: explain its models one by one (estimators_); {_INSTEAD}"
+        )
+
+    def _has_summed_trees(self) -> bool:
+        return bool(self._summed_trees().trees)
+
+    def _contributions(self, ensemble: Ensemble) -> Contributions:
+        from arboretum.predict.shap.values import contributions_of
+
+        try:
+            return contributions_of(ensemble, self.schema_.n_features, self._cover)
+        except NoAdditiveForm as error:
+            raise NoAdditiveForm(
+                f"{type(self).__name__} has no SHAP values: {error}; {_INSTEAD}"
+            ) from error
+
+    def _explained(
+        self, X: Any, background: Any, interactions: bool, output: str, y: Any
+    ) -> Explained:
+        """Return values and base in the shapes of the API."""
+        from arboretum.predict.shap.rescaled import loss_curve, probability_curve, rescaled_values
+
+        if output not in _OUTPUTS:
+            raise ParameterError(f"output must be one of {_OUTPUTS}, got {output!r}")
+        if not isinstance(interactions, bool | np.bool_):
+            raise ParameterError(f"interactions must be True or False, got {interactions!r}")
+        if (y is not None) != (output == "loss"):
+            raise ParameterError(
+                "output='loss' needs y, the actual values of the rows"
+                if y is None
+                else f"y is for output='loss', and output is {output!r}"
+            )
+        self._check_fitted()
+        members = self._members()
+        if members is not None:
+            return joined(self, members, X, background, bool(interactions), output)
+        ensemble = self._summed_trees()
+        contributions = self._contributions(ensemble)
+        matrix = self._encode(X)
+        others = None if background is None else self._encode(background)
+        pairs, n_jobs = bool(interactions), self._threads()
+        bends = self._bends(ensemble, output)
+        if not bends:
+            values = contributions.values(matrix, others, pairs=pairs, n_jobs=n_jobs)
+            base = contributions.base
+            if others is not None:
+                base = ensemble.additive().sums(others, n_jobs).mean(axis=0)
+            return Explained(
+                _columns_first(_shaped(values, ensemble, 1), pairs), _shaped(base, ensemble)
+            )
+        if others is None:
+            raise ParameterError(
+                f"output={output!r} needs a background, a table of rows to compare with: "
+                "some training rows, for instance; without one only output='raw' can be explained"
+            )
+        form = ensemble.additive()
+        sums = form.sums(matrix, n_jobs), form.sums(others, n_jobs)
+        if output == "probability":
+            curve = probability_curve(ensemble.link)
+        else:
+            truth, classes = self._truth(y, matrix.n_rows)
+            curve = loss_curve(ensemble.link, truth, classes=classes)
+        values, base = rescaled_values(
+            contributions, matrix, others, sums, curve, pairs=pairs, n_jobs=n_jobs
+        )
+        if output == "loss":
+            return Explained(values[:, 0], base[:, 0])
+        return Explained(
+            _columns_first(_shaped(values, ensemble, 1), pairs), _shaped(base[0], ensemble)
+        )
+
+    def _bends(self, ensemble: Ensemble, output: str) -> bool:
+        """Return True if the output is not the sum itself; raise if it is not defined."""
+        if output == "raw":
+            return False
+        name, link = type(self).__name__, ensemble.link.name
+        if link in ("own", "step"):
+            raise ParameterError(
+                f"output={output!r} needs a differentiable link, and the sums of this {name} go through "
+                + ("a function of the user's own" if link == "own" else "a step: it has no slope")
+                + "; use output='raw'"
+            )
+        if output == "loss":
+            return True
+        if not hasattr(self, "classes_"):
+            raise ParameterError(
+                f"output='probability' is for classifiers, {name} predicts numbers: use output='raw'"
+            )
+        return link != "identity"
+
+    def _truth(self, y: Any, n_rows: int) -> tuple[np.ndarray, bool]:
+        """Return actual values as class codes or numbers, and whether they are classes."""
+        from arboretum.data.target import numbers
+
+        labels, name = getattr(self, "classes_", None), type(self).__name__
+        if labels is None:
+            values, _ = numbers(y, n_rows=n_rows, estimator_name=name)
+            return values, False
+        if isinstance(labels, list):
+            raise ParameterError(
+                f"output='loss' is for one target, this {name} has {len(labels)}: fit one model for each"
+            )
+        place = {label: code for code, label in enumerate(labels.tolist())}
+        given = np.asarray(y).tolist()
+        if np.ndim(y) != 1 or len(given) != n_rows:
+            raise DataError(f"y must be one label for each of the {n_rows} rows of X")
+        unknown = [label for label in given if label not in place]
+        if unknown:
+            raise DataError(f"y holds {unknown[0]!r}, which is no class of this {name}")
+        return np.array([place[label] for label in given]), True
+
+    if TYPE_CHECKING:
+
+        def _check_fitted(self) -> None: ...
+        def _encode(self, X: Any) -> Matrix: ...
+        def _threads(self) -> int: ...
+
+
+def _shaped(values: np.ndarray, ensemble: Ensemble, axis: int = 0) -> np.ndarray:
+    """Return values whose axis of outputs is split into the ensemble's outputs and classes, if several."""
+    shape = tuple(size for size in ensemble.base.shape if size > 1)
+    return values.reshape((*values.shape[:axis], *shape, *values.shape[axis + 1 :]))
+
+
+def _columns_first(values: np.ndarray, pairs: bool) -> np.ndarray:
+    """Return (rows, outputs …, columns) as (rows, columns, outputs …)."""
+    axes = [-2, -1] if pairs else [-1]
+    return np.ascontiguousarray(np.moveaxis(values, axes, range(1, 1 + len(axes))))
+
+
+def _plain(base: np.ndarray) -> Any:
+    return float(base) if np.ndim(base) == 0 else base
+
+
+def _words(rows: np.ndarray, schema: Schema) -> np.ndarray | None:
+    """Return rows with words in place of codes; None if there are no categories."""
+    if all(column.categories is None for column in schema.columns):
+        return None
+    shown = rows.astype(object)
+    for f, column in enumerate(schema.columns):
+        if column.categories is not None:
+            words = np.array([*map(str, column.categories), "missing"], dtype=object)
+            known = ~np.isnan(rows[:, f])
+            codes = np.where(known, rows[:, f], len(words) - 1).astype(np.int64)
+            shown[:, f] = words[np.clip(codes, 0, len(words) - 1)]
+    return shown

@@ -1,0 +1,59 @@
+"""A hash of the text that a kernel is made from.
+
+That is its module, and every module of the engine that one imports, directly or through others:
+
+    engine/split/one_sum.py ─┬─> engine/split/score.py ──> engine/compiler/decorators.py
+                             └─> engine/split/best.py
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from pathlib import Path
+
+__all__ = ["ENGINE", "source_hash"]
+
+ENGINE = Path(__file__).parents[1]
+_CACHE = Path(__file__).with_name("cache.py")
+_IMPORTS = re.compile(rb"^\s*from arboretum\.(engine[.\w]*) import (\([^)]*\)|.*)", re.MULTILINE)
+
+
+def source_hash(path: Path) -> str:
+    """Return a hash of a source file and of all files of the engine it imports, through others too.
+
+    >>> from arboretum.engine.compiler import decorators
+    >>> source_hash(Path(decorators.__file__)) == source_hash(Path(decorators.__file__))
+    True
+    """
+    digest = hashlib.sha256()
+    for source in sorted(_sources(path)):
+        digest.update(_text(source))
+    return digest.hexdigest()[:16]
+
+
+def _sources(path: Path) -> set[Path]:
+    found, open_ends = {path}, [path]
+    while open_ends:
+        new = _imported(open_ends.pop()) - found
+        found |= new
+        open_ends += new
+    return found
+
+
+@functools.cache
+def _imported(path: Path) -> frozenset[Path]:
+    """Return the files of the engine that a file imports from."""
+    found = set()
+    for module, names in _IMPORTS.findall(_text(path)):
+        place = ENGINE.parent.joinpath(*module.decode().split("."))
+        found.add(place.with_suffix(".py"))
+        found.update(place / f"{name.decode()}.py" for name in re.findall(rb"\w+", names))
+    # cache.py keeps compiled code and has no part in making it
+    return frozenset(one for one in found if one.exists() and one != _CACHE)
+
+
+@functools.cache
+def _text(path: Path) -> bytes:
+    return path.read_bytes()
