@@ -33,8 +33,8 @@ MOST_FILES = 16  # a fuller room may hold two ideas
 # file -> functions; "Class.method" for methods. Paths are below src/arboretum.
 GROW_LOOPS = {
     "c45/growing.py": "grow",
-    "engine/second_order/exact_levels.py": "_grow grow_exact_rounds",
-    "engine/second_order/grow.py": "grow grow_alone",
+    "engine/second_order/exact_levels.py": "_grow",
+    "engine/second_order/grow.py": "grow",
     "engine/second_order/rounds.py": "grow_rounds",
     "engine/presorted/grow.py": "grow_tree",
     "engine/depth_first/grow.py": "grow_trees",
@@ -59,7 +59,6 @@ SPLIT_SCANS = {
     "engine/depth_first/few_rows.py": "cut_few",
     "engine/depth_first/random_cut.py": "_ask_squares _ask_labels _ask_general",
     "engine/depth_first/toss.py": "toss",
-    "engine/rows/leaf_sums.py": "best_cuts",
     "engine/split/absolute.py": "_best_cut",
     "engine/split/categories.py": "scan_categories",
     "engine/split/class_counts.py": "_scan",
