@@ -58,7 +58,6 @@ SPLIT_SCANS = {
     "engine/depth_first/counts.py": "walk_counts",
     "engine/depth_first/random_cut.py": "_score_cut",
     "engine/depth_first/toss.py": "toss",
-    "engine/rows/leaf_sums.py": "best_cuts",
     "engine/split/absolute.py": "_best_cut",
     "engine/split/categories.py": "scan_categories",
     "engine/split/class_counts.py": "_scan",
