@@ -12,7 +12,8 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = [
     *sorted(DOCS.glob("*.md")),
-    *(ROOT / f"{n}.md" for n in ("README", "CONTRIBUTING", "CHANGELOG")),
+    DOCS / "notes" / "README.md",
+    *(ROOT / f"{n}.md" for n in ("README", "CONTRIBUTING", "CHANGELOG", "SECURITY")),
 ]
 FILES = [
     *(
@@ -37,6 +38,15 @@ def test_examples_are_python(page):
     for language, source in _FENCE.findall(page.read_text(encoding="utf-8")):
         if language == "python" and not source.startswith(">>>"):
             ast.parse(source)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_rows_of_a_table_have_the_cells_of_its_head(page):
+    cells = 0
+    for line in _FENCE.sub("", page.read_text(encoding="utf-8")).split("\n"):
+        found = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else 0
+        assert found == cells or 0 in (found, cells), line
+        cells = found
 
 
 def test_every_page_is_in_the_index():

@@ -61,5 +61,5 @@ def test_a_pickled_model_leaves_the_layout_behind():
     for model in (GradientBoostingClassifier(n_estimators=5), AdaBoostClassifier(n_estimators=5)):
         before = model.fit(X, y).predict_proba(X)
         again = pickle.loads(pickle.dumps(model))
-        assert not {"_summed", "_asked"} & vars(again).keys()
+        assert not {"_summed", "_cache"} & vars(again).keys()
         assert_array_equal(again.predict_proba(X), before)
