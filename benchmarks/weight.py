@@ -33,8 +33,8 @@ MOST_FILES = 16  # a fuller room may hold two ideas
 # file -> functions; "Class.method" for methods. Paths are below src/arboretum.
 GROW_LOOPS = {
     "c45/growing.py": "grow",
-    "engine/second_order/exact_levels.py": "_grow grow_exact_rounds",
-    "engine/second_order/grow.py": "grow grow_alone",
+    "engine/second_order/exact_levels.py": "_grow",
+    "engine/second_order/grow.py": "grow",
     "engine/second_order/rounds.py": "grow_rounds",
     "engine/presorted/grow.py": "grow_tree",
     "engine/depth_first/grow.py": "grow_trees",
