@@ -44,7 +44,9 @@ class PrebuiltKernels(BuildHookInterface):
         for pack in packs:
             with open(pack, "rb") as file:
                 file.readline()
-                head = json.loads(zlib.decompress(file.read(int.from_bytes(file.read(8), "little"))))
+                head = json.loads(
+                    zlib.decompress(file.read(int.from_bytes(file.read(8), "little")))
+                )
             made_with = sorted(f"{name}=={version}" for name, version in head["versions"].items())
             if made_with != pins:
                 raise ValueError(
