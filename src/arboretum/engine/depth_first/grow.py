@@ -157,10 +157,10 @@ def _split(columns, bench, rows, out, label, number, waiting, child, root):
     """
     node, rules, scratch = bench.node[0], bench.rules, bench.scratch
     start, n, k, begin = node.start, node.n, np.uint64(node.number), np.int64(node.start)
-    split = bench.kernels.split
     if bench.features.kind[np.uint64(node.feature)] == CATEGORY:
-        split = bench.kernels.split_sets
-    call_at(split, (columns, bench, rows))
+        call_at(bench.kernels.split_sets, (columns, bench, rows))
+    else:
+        call_at(bench.kernels.split, (columns, bench, rows))
     left_weight = node.many
     if not rules.unit_weights:
         left_weight = move_sum(bench.target.weight, start, n, scratch.side_of, scratch.spare_sum)
