@@ -40,6 +40,15 @@ def test_examples_are_python(page):
             ast.parse(source)
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_rows_of_a_table_have_the_cells_of_its_head(page):
+    cells = 0
+    for line in _FENCE.sub("", page.read_text(encoding="utf-8")).split("\n"):
+        found = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else 0
+        assert found == cells or 0 in (found, cells), line
+        cells = found
+
+
 def test_every_page_is_in_the_index():
     linked = set(_LINK.findall((DOCS / "README.md").read_text(encoding="utf-8")))
     assert {page.name for page in DOCS.glob("*.md")} - {"README.md"} <= linked

@@ -65,3 +65,11 @@ def test_pre_commit_uses_pinned_programs():
     for hook in read(ROOT / ".pre-commit-config.yaml")["repos"][0]["hooks"]:
         program = hook["entry"].split()[0].removeprefix(".venv/bin/")
         assert program == "python" or re.search(rf'"{program}==[\d.]+"', project), program
+
+
+def test_the_readme_shows_a_picture_that_loads_quickly():
+    (picture,) = re.findall(
+        r"!\[[^\]]+\]\((\S+\.png)\)", (ROOT / "README.md").read_text(encoding="utf-8")
+    )
+    assert (ROOT / picture).stat().st_size < 300_000
+    assert Path(picture).name in (ROOT / "docs" / "make_picture.py").read_text(encoding="utf-8")

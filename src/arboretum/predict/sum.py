@@ -75,12 +75,19 @@ class Terms:
             self._laid_out[engine] = engine.lay_out(self)
         return self._laid_out[engine]
 
+    def _engine_for(self, n_rows: int) -> Engine:
+        """Return the engine of least cost; the last one is kept, as a server asks the same again."""
+        last = self.__dict__.get("_last_engine")
+        if last is None or last[0] != n_rows:
+            last = self.__dict__["_last_engine"] = (n_rows, choose(self, n_rows))
+        return last[1]
+
     # ------------------------------------------------------------------ all trees together
     def add(self, matrix: Matrix, total: np.ndarray, n_jobs: int = 1) -> None:
         """Add what the leaves of all rows say to ``total``, (rows, outputs)."""
         if not self.trees:
             return
-        engine = choose(self, matrix.n_rows)
+        engine = self._engine_for(matrix.n_rows)
         run_blocks(lambda lo, hi, X: engine.add(X, total[lo:hi]), matrix, n_jobs)
 
     # ------------------------------------------------------------------ tree by tree

@@ -179,7 +179,7 @@ class GradientScan:
     def best(self, n: int = 1, *, refused: bool = False) -> list[GradientCandidate]:
         """Return the n candidates that gain most, of equals the first; refused ones only on request.
 
-        Those that have all rows on one side part nothing and are not among them.
+        Those that have all rows on one side split nothing and are not among them.
         """
         if not self.n_tried:
             return []
@@ -259,6 +259,16 @@ class ManyCuts:
     column: np.ndarray
     bin: np.ndarray
     missing_left: np.ndarray
+
+    def closest(self, n: int) -> list[int]:
+        """Return the best cuts of the n columns that gain most; refused ones of columns without others."""
+        starts = np.flatnonzero(np.diff(self.column, prepend=-1))
+        best = []
+        for first, end in zip(starts.tolist(), [*starts[1:].tolist(), len(self.column)]):
+            allowed = self.scan.allowed[first:end]
+            some = allowed if allowed.any() else ~allowed
+            best.append(first + int(np.where(some, self.scan.gain[first:end], -np.inf).argmax()))
+        return sorted(best, key=lambda i: -self.scan.gain[i])[:n]
 
 
 def scan_columns(

@@ -223,7 +223,9 @@ def test_a_snapshot_with_more_rounds_than_are_wanted_is_refused(tmp_path):
     X, y = mixed(60)
     keep = {"save_snapshot": tmp_path / "run.snap", "snapshot_every": 1, "resume": True}
     XGBRegressor(n_estimators=4).fit(X, y, **keep)
-    with pytest.raises(ParameterError, match="has 4 rounds, and 2 are requested: request at least 4"):
+    with pytest.raises(
+        ParameterError, match="has 4 rounds, and 2 are requested: request at least 4"
+    ):
         XGBRegressor(n_estimators=2).fit(X, y, **keep)
     assert len(XGBRegressor(n_estimators=4).fit(X, y, **keep)) == 4
 

@@ -232,7 +232,7 @@ class LossObjective(Objective):
             else:
                 for k, settings in enumerate(all_settings):
                     at = np.ascontiguousarray(margin[lo:hi, k])
-                    kernel(self._labels(y[lo:hi], k), at, g[k, lo:hi], h[k, lo:hi], *settings)
+                    kernel(self.labels_of(y[lo:hi], k), at, g[k, lo:hi], h[k, lo:hi], *settings)
             if weight is not None:
                 for gk, hk in zip(g, h):
                     kernels.weigh(weight[lo:hi], gk[lo:hi], hk[lo:hi])
@@ -260,10 +260,10 @@ class LossObjective(Objective):
         """Return the kernel's settings for every loss; some depend on the labels as a whole."""
         losses = self.losses
         if self.balanced:
-            losses = tuple(_balance(loss, self._labels(y, k)) for k, loss in enumerate(losses))
+            losses = tuple(_balance(loss, self.labels_of(y, k)) for k, loss in enumerate(losses))
         return [loss.settings for loss in losses]
 
-    def _labels(self, y: Array, output: int) -> Array:
+    def labels_of(self, y: Array, output: int) -> Array:
         """Return the labels as one output sees them."""
         return (y == output).astype(np.float64) if self._is_one_against_rest else y
 
