@@ -81,6 +81,10 @@ def test_who_calls_a_kernel_that_changed_is_recorded_again(tmp_path, monkeypatch
     monkeypatch.setattr(signatures, "_hash_of_module", changed)
     assert stale_users(["A", "B", "C"], table) == ["B", "C"]
     assert not signatures.is_current(table)
+    write_table(read_table(table), table, recorded=["A"])
+    assert stale_users(["A", "B"], table) == ["B"]
+    write_table(read_table(table), table, recorded=["B"])
+    assert signatures.is_current(table)
 
 
 RECORDED = """
