@@ -76,7 +76,7 @@ WALKS = {
     "engine/second_order/decode.py": "walk_codes",
     "engine/predict/bitmask.py": "add_answers add_vectors",
     "engine/predict/open_codes.py": "add_states",
-    "engine/predict/open_walk.py": "add_open add_open_sums",
+    "engine/predict/open_walk.py": "_next_leaf",
     "engine/predict/packed_walk.py": "_walk_sets _walk_side_by_side _walk_row",
     "engine/predict/tournament.py": "play",
     "engine/predict/walk.py": "walk_general _walk_rows",
