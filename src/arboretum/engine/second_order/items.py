@@ -48,7 +48,14 @@ from arboretum.engine.second_order.pack import (
     find_largest,
     mark_rows,
 )
-from arboretum.engine.second_order.score import ScannedNode, SplitScratch, is_plain
+from arboretum.engine.second_order.score import (
+    ScannedNode,
+    SplitScratch,
+    answer,
+    is_plain,
+    plain_score,
+    score,
+)
 from arboretum.engine.second_order.split import best_number, best_of
 
 __all__ = ["Parts", "do_item", "find_parts"]
@@ -241,10 +248,18 @@ def _scanned_node(tree, item, rules, scales):
     """Return the node that an item of SCAN is about."""
     task = tree.task[0]
     node, unit = tree.nodes[task.scanned[item // task.pieces]], scales.chosen[0].unit
-    rows, h = np.float64(node.rows), node.sum_h
+    rows, lower, upper = np.float64(node.rows), node.lower, node.upper
+    g, h = np.float64(node.sum_g) * unit.g, np.float64(node.sum_h) * unit.h
+    plain = is_plain(lower, upper, rules)
+    itself = now = plain_score(g, h, rules.l2)
+    if not plain:
+        b = answer(g, h, rows, node.answer, lower, upper, rules.l2, rules)
+        itself = score(g, h, b, rules.l2, rules)
+        now = score(g, h, node.answer, rules.l2, rules) if rules.path_smooth > 0.0 else itself
+    share = rows / np.float64(node.sum_h) if node.sum_h > 0 else 0.0
     return ScannedNode(
-        node.sum_g, h, unit.g, unit.h, rows, node.answer, node.lower, node.upper,
-        rows / np.float64(h) if h > 0 else 0.0, is_plain(node.lower, node.upper, rules),
+        node.sum_g, node.sum_h, unit.g, unit.h, rows, node.answer, lower, upper, share, plain, itself,
+        now,
     )  # fmt: skip
 
 
