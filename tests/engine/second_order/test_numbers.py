@@ -118,7 +118,7 @@ def test_sums_of_two_in_one_number_are_scanned_alike(name, missing, rows):
 def test_equal_bins_and_a_better_split_before_leave_nothing_to_find():
     g, h = np.array([10, 20, 30, 0]), np.array([10, 20, 30, 0])  # G/H is the same everywhere
     rules = RULES._replace(l2=0.0)
-    node, itself = node_of(g, h, rules)
+    node, _ = node_of(g, h, rules)
     scratch = new_scratch(3)
     scratch.g[:], scratch.h[:] = g, h
     scan_number(5, 3, node, 0.0, rules, scratch)

@@ -14,7 +14,7 @@ from arboretum.engine.second_order.categories import scan_categories
 from arboretum.engine.second_order.histogram import FULL, LOW32
 from arboretum.engine.second_order.numbers import scan_number, scan_packed
 
-__all__ = ["best_number", "best_of"]
+__all__ = ["best_of"]
 
 
 @inline
@@ -63,21 +63,6 @@ def _pack(hist, start, bins, both):
     """
     for b in range(bins):
         both[b] = (hist[2 * start + b] << 32) + hist[2 * start + bins + b]
-
-
-@subkernel
-def best_number(hist, starts, columns, first, last, features, node, rules, scratch):
-    """`best_of` where all are numbers in columns of their own, whose sums are packed and scored plainly.
-
-    hist (n_sums,) int64; starts (n_columns + 1,) int64; columns (n_features,) int64.
-    """
-    scratch.best[0].gain, scratch.best[0].feature = -np.inf, -1
-    for k in range(first, last):
-        f = columns[k]
-        column = features.storage[f]
-        sums = hist[starts[column] : starts[column + 1]]
-        missing = sums[len(sums) - 1]
-        scan_packed(f, np.int64(features.n_bins[f]), sums, missing, node, rules, scratch)
 
 
 @subkernel
