@@ -27,10 +27,10 @@ from arboretum.engine.shap.edges import Edges
 
 __all__ = [
     "LEAVES",
+    "AskedTrees",
     "Branches",
     "CellPart",
     "Codes",
-    "Questions",
     "describe",
     "describe_branches",
     "describe_part",
@@ -65,7 +65,7 @@ class Branches(NamedTuple):
     before: np.ndarray  # (n_nodes,) int32, leaves that stand before it in the order
 
 
-class Questions(NamedTuple):
+class AskedTrees(NamedTuple):
     """What all trees ask and say."""
 
     describe: int  # address of `describe_part`
@@ -349,7 +349,7 @@ def group_trees(questions, spans, most, part, groups, sizes):
 
     ``groups`` are the roots and the leaves, ``sizes`` (groups, 4) states, columns, steps and the tree;
     there is room for a group of every leaf.
-    ``questions`` is a `Questions`, ``spans`` are where trees begin and end. Returns the number of groups.
+    ``questions`` is a `AskedTrees`, ``spans`` are where trees begin and end. Returns the number of groups.
 
     spans (n_trees, 2) int64; groups (roots, members)
     (n_leaves,) int32 and uint64, written; sizes (n_leaves, 4) int64, written.

@@ -76,7 +76,7 @@ class Leaf(NamedTuple):
 def lay_steps(questions, groups, span, per_output, pair_of, part, tables):
     """Write the steps of some groups, and where the columns of their tables are added to.
 
-    ``questions`` is a `Questions` (cells.py), ``per_output`` how many columns and pairs an output has,
+    ``questions`` is a `AskedTrees` (cells.py), ``per_output`` how many columns and pairs an output has,
     ``pair_of`` the place of every pair or None.
 
     span (first, end) of groups; pair_of (n_columns, n_columns) int32, or None.
@@ -252,7 +252,7 @@ def _read_leaf(part, n_columns, n_leaves, leaves, number, states, leaf):
 def fill_tables(questions, groups, span, rules, pairs, counts, part, leaf, tables):
     """Fill the tables of some groups.
 
-    ``questions`` is a `Questions` (cells.py), ``rules`` are Gauss-Legendre nodes and weights
+    ``questions`` is a `AskedTrees` (cells.py), ``rules`` are Gauss-Legendre nodes and weights
     for every number of nodes. ``counts`` is the share of a background's rows in every state, one group behind
     the other; None: path-dependent. ``pairs`` is None if they are not asked for.
 
