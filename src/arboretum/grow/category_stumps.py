@@ -16,11 +16,12 @@ from arboretum.engine.fixed_point import are_whole
 from arboretum.engine.split.best import new_column_best, take
 from arboretum.engine.split.categories import choose_categories, scan_categories
 from arboretum.engine.split.counts import Columns, make_counter
-from arboretum.engine.split.score import CHANCE, loner_excess
+from arboretum.engine.split.score import CHANCE
 from arboretum.engine.split.statistic import SearchRules
 from arboretum.engine.stump.two_classes import search_category_stumps, weigh_words
 from arboretum.grow.criterion import CLASSIFICATION, make_statistic
 from arboretum.grow.grower import make_target
+from arboretum.grow.settings import loner_excess
 from arboretum.lazy import cached_property
 
 if TYPE_CHECKING:

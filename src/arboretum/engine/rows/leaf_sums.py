@@ -69,8 +69,8 @@ def add_by_node(codes, some, rows, leaf, values, parent, place, sums, out):
 
 
 @subkernel
-def _tell(H, per_h):
-    """Return how many rows an H stands for, as LightGBM tells it."""
+def _rows_of(H, per_h):
+    """Return how many rows an H stands for, as LightGBM counts them."""
     return math.floor(H * per_h + 0.5)
 
 
@@ -101,19 +101,19 @@ def best_cuts(sums, total, rules, gain, place, missing_left, left):
         least = rounding * abs(own)
         for f in range(sums.shape[1]):
             bins, lacking = sums[k, f], sums[k, f, last]
-            gaps, all_told = lacking[2] > 0.0, 0.0
+            gaps, all_rows = lacking[2] > 0.0, 0.0
             if min_rows > 0.0:
                 for b in range(last):
-                    all_told += _tell(bins[b, 1], per_h)
+                    all_rows += _rows_of(bins[b, 1], per_h)
             top, at, goes = -np.inf, 0, False
             for side in range(2 if gaps else 1):
                 add_G, add_H = (lacking[0], lacking[1]) if side else (0.0, 0.0)
-                below_G, below_H, told = 0.0, 0.0, 0.0
+                below_G, below_H, below_rows = 0.0, 0.0, 0.0
                 for b in range(last):
                     below_G += bins[b, 0]
                     below_H += bins[b, 1]
                     if min_rows > 0.0:
-                        told += _tell(bins[b, 1], per_h)
+                        below_rows += _rows_of(bins[b, 1], per_h)
                     if bins[b, 2] == 0.0:
                         continue
                     G_left, H_left = below_G + add_G, below_H + add_H
@@ -121,7 +121,7 @@ def best_cuts(sums, total, rules, gain, place, missing_left, left):
                     if min(H_left, H_right) < min_weight:
                         continue
                     if min_rows > 0.0:
-                        rows = told if gaps and not side else n - (all_told - told)
+                        rows = below_rows if gaps and not side else n - (all_rows - below_rows)
                         if min(rows, n - rows) < min_rows:
                             continue
                     new = G_left * G_left / (H_left + l2) + G_right * G_right / (H_right + l2) - own

@@ -40,7 +40,7 @@ class Draws(NamedTuple):
 
 @inline
 def coins(key, feature, block):
-    """Return 64 coins: bit c says whether category ``64 block + c`` goes left."""
+    """Return 64 coins: bit c is 1 if category ``64 block + c`` goes left."""
     return mix(mix(key, np.uint64(feature)), np.uint64(block) + np.uint64(2))
 
 
