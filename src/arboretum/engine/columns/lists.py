@@ -11,8 +11,9 @@ another than before (presort.py). Rows without a value stand at the end, marked 
 A sample keeps the entries of its rows (`filter_entries`). A split gives the rows of a node new positions,
 left side first, and every list is split stably by one look-up per entry (`split_entries`): is the new
 position left of the middle? Both are free of branches, which could not be predicted: an entry is always
-written, and overwritten unless it stays. Entries keep their marks, and take over those of entries that went elsewhere
-since their predecessor. Because positions of a node are neighbours, look-ups stay in cache as nodes shrink.
+written, and overwritten unless it stays. Entries keep their marks, and take over those of entries that went
+elsewhere since their predecessor. Because positions of a node are neighbours, look-ups stay in cache as nodes
+shrink.
 """
 
 from __future__ import annotations

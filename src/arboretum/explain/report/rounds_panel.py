@@ -8,12 +8,16 @@ outlines are made, because margins and gradients of a round need the predictions
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from arboretum.explain.pick_tree import rounds_of, trees_of
 from arboretum.explain.report.tree_code import rounded
+from arboretum.explain.worksheet.families.second_order.rounds import losses
+
+if TYPE_CHECKING:
+    from arboretum.explain.worksheet.families.second_order.replay import Replay
 
 __all__ = ["RoundLog", "rounds_panel"]
 
@@ -27,18 +31,18 @@ class RoundLog:
     def __init__(self) -> None:
         self.met: dict[int, list[float]] = {}
 
-    def look(self, family: Any, t: int) -> None:
+    def look(self, replay: Replay, t: int) -> None:
         """Collect the round of a tree of second-order boosting."""
-        m = family.place_of(t)[0]
+        m = replay.place_of(t)[0]
         if m in self.met:
             return
-        state = family.state(m)
-        losses = family.losses(family.table.y, state.before)
+        state = replay.state(m)
+        costs = losses(replay, replay.table.y, state.before)
         loss = np.nan
-        if losses is not None:
-            weight = family.table.weight
-            counted = weight if weight is not None and len(weight) == len(losses) else None
-            loss = float(np.average(losses, weights=counted))
+        if costs is not None:
+            weight = replay.table.weight
+            counted = weight if weight is not None and len(weight) == len(costs) else None
+            loss = float(np.average(costs, weights=counted))
         g, h = state.g.astype(np.float64), state.h.astype(np.float64)
         self.met[m] = [loss, float(g.sum()), float(np.abs(g).max()), float(h.sum())]
 
