@@ -178,7 +178,7 @@ class ID3Classifier(CaseTreeClassifier):
         return cut_columns(matrix, columns, find, self._threads())
 
     def _refuse_numbers(self, matrix: Matrix, columns: list[int]) -> None:
-        """Raise if a column holds numbers; one that misses all values has nothing to be asked."""
+        """Raise if a column holds numbers; one that lacks all values is never split on."""
         numbers = [f for f in columns if not np.isnan(matrix.column(f)).all()]
         if numbers:
             names = list_names(self.schema_.names[f] for f in numbers)

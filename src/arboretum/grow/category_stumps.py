@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CategoryColumns", "CategoryCut", "code_categories"]
 
-_LEFT, _NOT_MET = 1, 2  # where a category goes, as `choose_categories` says it
+_LEFT, _ABSENT = 1, 2  # where a category goes, in the codes of `choose_categories`
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +46,8 @@ class CategoryCut:
     takes: np.ndarray  # uint8, of every category
 
     def left_set(self, missing_child: int) -> np.ndarray:
-        """Return the bits of the categories that go left; those not met go where missing values go."""
-        left = np.where(self.takes == _NOT_MET, missing_child == 0, self.takes == _LEFT)
+        """Return the bits of the categories that go left; absent ones go where missing values go."""
+        left = np.where(self.takes == _ABSENT, missing_child == 0, self.takes == _LEFT)
         padded = np.zeros(-(-len(left) // 32) * 32, np.uint8)
         padded[: len(left)] = left
         return np.packbits(padded, bitorder="little").view("<u4").astype(np.uint32)

@@ -105,7 +105,7 @@ class C45Rules(CaseTreeClassifier):
         ),
     }
     _attributes: ClassVar = {
-        "rules_ : list of C45Rule": "In the order in which they are asked.",
+        "rules_ : list of C45Rule": "In the order in which they are tried.",
         "default_ : object": "The class of rows that no rule covers.",
         "default_counts_ : float array": "Weight of every class among the training rows that no rule "
         "covers.",

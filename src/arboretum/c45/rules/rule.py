@@ -84,7 +84,7 @@ class C45Rule:
     Attributes
     ----------
     conditions : tuple of Condition
-        In the order in which the tree asked.
+        In the order of the tree's path.
     prediction : object
         The class label.
     weight : float

@@ -181,7 +181,7 @@ def _number_codes(values, tables, f, missing, out):
 
 @inline
 def _category_codes(values, tables, f, missing, out):
-    """Write the bin of every category; rare and unknown ones are missing; tell whether one is.
+    """Write the bin of every category; rare and unknown ones are missing. Return whether one is.
 
     values (n,) float64, any stride; out (n,) uint8 or uint16, written.
     """

@@ -170,7 +170,7 @@ class Bins:
     def _encode(
         self, matrix: Matrix | CodedEntries, n_jobs: int
     ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-        """Return codes, of one byte and of two, and which features have missing values."""
+        """Return codes of one byte, codes of two bytes, and which features have missing values."""
         if matrix.n_columns != self.n_features:
             raise DataError(
                 f"the table has {matrix.n_columns} columns, its bins are those of {self.n_features}"
