@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core.dispatcher import OmittedArg
-from numba.core.types import Omitted
 
+from arboretum.engine.compiler import private
+from arboretum.engine.compiler.private import OmittedArg
 from arboretum.engine.compiler.sources import ENGINE, source_hash
 
 __all__ = ["DEMO", "TABLE", "Signature", "describe", "example", "is_current"]
@@ -52,11 +52,7 @@ class Signature(NamedTuple):
 
     def types(self) -> tuple:
         """Return Numba's types of the arguments."""
-        typeof = self.dispatcher().typeof_pyval
-        made = (example(one) for one in self.arguments)
-        return tuple(
-            Omitted(one.value) if isinstance(one, OmittedArg) else typeof(one) for one in made
-        )
+        return private.key_of(self.dispatcher(), tuple(map(example, self.arguments)))
 
     def compile(self) -> None:
         """Compile the kernel, unless it is in a pack or in the cache."""
@@ -173,19 +169,10 @@ def _found(name: str) -> Any:
 
 
 # ---------------------------------------------------------------------- recording
-def record(dispatcher: Any) -> None:
-    """Let a kernel append a line to the file of ``ARBORETUM_RECORD_KERNELS`` when it meets new types."""
-    its_own = dispatcher._compile_for_args  # what Numba calls then, with the arguments
-
-    def compile_for_args(*args: Any, **kws: Any) -> Any:
-        before = sum(dispatcher.stats.cache_misses.values())
-        try:
-            return its_own(*args, **kws)
-        finally:
-            compiled = sum(dispatcher.stats.cache_misses.values()) > before
-            _append(_name(dispatcher.py_func), args, compiled)
-
-    dispatcher._compile_for_args = compile_for_args
+def record(kernel: Any) -> None:
+    """Append a line to the file of ``ARBORETUM_RECORD_KERNELS`` when a kernel meets new types."""
+    name = _name(kernel.py_func)
+    private.on_new_types(kernel, lambda arguments, compiled: _append(name, arguments, compiled))
 
 
 def _append(kernel: str, args: tuple, compiled: bool) -> None:

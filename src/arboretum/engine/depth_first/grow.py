@@ -176,10 +176,12 @@ def _search(columns, bench, rows, bounds, left, root_weight):
         node.lower, node.upper = bounds_of(bounds, node.number, node.middle, node.unit)
     if rules.charge > 0.0:
         call_at(parts.impurity, (bench,))
-    search = parts.many
-    if left is None and node.n <= FEW:
-        search = parts.pair if node.n == 2 and rules.min_weight == 0 else parts.few
-    call_at(search, (columns, bench, rows))
+    if left is not None or node.n > FEW:
+        call_at(parts.many, (columns, bench, rows))
+    elif node.n == 2 and rules.min_weight == 0:
+        call_at(parts.pair, (columns, bench, rows))
+    else:
+        call_at(parts.few, (columns, bench, rows))
     gain_unit = rules.gain_unit
     if rules.regrid:
         gain_unit = node.unit if rules.criterion == POISSON else node.unit * node.unit
@@ -198,10 +200,10 @@ def _part(columns, bench, rows, out, bounds, label, number, stack, height, child
     node, rules, target, scratch = bench.node[0], bench.rules, bench.target, bench.scratch
     start, n = node.start, node.n
     k, f, begin = np.uint64(node.number), np.uint64(node.feature), np.int64(start)
-    part = bench.parts.part
     if bench.features.kind[f] == CATEGORY:
-        part = bench.parts.part_sets
-    call_at(part, (columns, bench, rows))
+        call_at(bench.parts.part_sets, (columns, bench, rows))
+    else:
+        call_at(bench.parts.part, (columns, bench, rows))
     many, left_weight = node.many, node.many
     if node.listed:
         _write_places(bench.scratch.place, rows, begin, begin + n)
