@@ -403,7 +403,7 @@ class CoordinateBoostingClassifier(Classes, Interruptible, ModelOfTrees):
         if hasattr(self, "ensemble_"):  # other classifiers have checked their own trees
             super()._prove_sound()
 
-    def _read_dictionary(self, state: dict) -> None:
+    def _read_dictionary(self, state: dict[str, Any]) -> None:
         """Take the dictionary and its coefficients."""
         kept = state["dictionary"]
         if isinstance(self.estimators, str):

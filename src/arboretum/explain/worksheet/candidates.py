@@ -19,7 +19,8 @@ from arboretum.explain.worksheet.sheet import Sheet
 from arboretum.lazy import cached_property
 from arboretum.textbook.cart import EPSILON, TIE
 from arboretum.textbook.column_scan import Channels, ColumnScan, ValueBins, scan_column
-from arboretum.textbook.splits import Candidate, Question, Sample, judge_question
+from arboretum.textbook.questions import Question
+from arboretum.textbook.splits import Candidate, Sample, judge_question
 
 if TYPE_CHECKING:
     from arboretum.explain.worksheet.grown import ShownTree

@@ -29,14 +29,8 @@ from arboretum.structure.condition import Condition, format_category
 from arboretum.structure.tree import SUBSET, Tree
 from arboretum.textbook.cart import EPSILON, TextbookNode, reason_to_stop
 from arboretum.textbook.impurities import CLASS_CRITERIA
-from arboretum.textbook.splits import (
-    UNBOUNDED,
-    Candidate,
-    Question,
-    Rules,
-    Sample,
-    gather,
-)
+from arboretum.textbook.questions import Question
+from arboretum.textbook.splits import UNBOUNDED, Candidate, Rules, Sample, gather
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
