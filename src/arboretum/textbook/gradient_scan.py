@@ -263,9 +263,9 @@ class ManyCuts:
 
     def closest(self, n: int) -> list[int]:
         """Return the best cuts of the n columns that gain most; refused ones of columns without others."""
-        starts = np.flatnonzero(np.diff(self.column, prepend=-1))
+        starts = np.flatnonzero(np.diff(self.column, prepend=-1)).tolist()
         best = []
-        for first, end in zip(starts.tolist(), [*starts[1:].tolist(), len(self.column)]):
+        for first, end in zip(starts, [*starts[1:], len(self.column)]):
             allowed = self.scan.allowed[first:end]
             some = allowed if allowed.any() else ~allowed
             best.append(first + int(np.where(some, self.scan.gain[first:end], -np.inf).argmax()))

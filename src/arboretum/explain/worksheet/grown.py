@@ -135,7 +135,9 @@ class ShownTree:
         """
         if self.rules.criterion == "absolute_error" and self.y.shape[1] == 1:
             rows = rows[np.argsort(self.y[rows, 0], kind="stable")]
-        X = self.matrix.take(rows).rows(0, len(rows))
+        X = np.asfortranarray(
+            self.matrix.take(rows).rows(0, len(rows))
+        )  # columns are read one by one
         whole = gather(X, self.y[rows], self.weight[rows], self.rules)
         if self.rules.criterion in CLASS_CRITERIA:
             whole = replace(whole, n_classes=self._n_classes)
