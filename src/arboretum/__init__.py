@@ -7,7 +7,7 @@ them in `__init__.pyi`.
 
 from importlib import import_module
 
-__version__ = "0.1.0"
+from arboretum.version import __version__
 
 # Public name -> the module that defines it. A model file may name one of these estimators, and nothing else
 # is ever imported for it.

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from arboretum.explain.report.headline import headline
 from sklearn import metrics
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
-from arboretum.explain.report.headline import headline
 from arboretum.explain.report.judged import Judged
 from arboretum.explain.report.ranked import Ranked
 from tests.explain.report.report_models import FAMILIES, new_rows

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from arboretum.explain.report.one_target import one_target, targets_shown
 from sklearn.neighbors import KNeighborsRegressor
 
 import arboretum as arb
-from arboretum.explain.report.one_target import one_target, targets_shown
 
 RNG = np.random.RandomState(0)
 X = pd.DataFrame(RNG.normal(size=(120, 3)), columns=list("abc"))
