@@ -29,6 +29,7 @@ versions:
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 	$(BIN)/python .ci/words.py
 
 types: $(READY)

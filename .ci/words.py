@@ -21,14 +21,10 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Rooms (folders or files) that still have such words. The owner of a room removes its line when it is clean.
 NOT_YET = (
-    "src/arboretum/base",
     "src/arboretum/boosting",
     "src/arboretum/c45",
     "src/arboretum/callback.py",
-    "src/arboretum/cart",
     "src/arboretum/cli",
-    "src/arboretum/combine",
-    "src/arboretum/data",
     "src/arboretum/engine/cases",
     "src/arboretum/engine/columns",
     "src/arboretum/engine/compiler",
@@ -50,21 +46,15 @@ NOT_YET = (
     "src/arboretum/explain/report",
     "src/arboretum/explain/worksheet",
     "src/arboretum/explain/",
-    "src/arboretum/forest",
     "src/arboretum/grow/bins",
     "src/arboretum/grow/depth_first",
     "src/arboretum/grow/exact",
     "src/arboretum/grow/presorted",
     "src/arboretum/grow/",
-    "src/arboretum/io",
     "src/arboretum/predict",
-    "src/arboretum/structure",
     "src/arboretum/textbook",
     "src/arboretum/",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    "README.md",
-    "docs",
+    "docs/cold_start.md",
 )
 
 PEOPLE = (
@@ -104,7 +94,7 @@ DIALECT = {
 
 # Right English that the patterns would catch.
 FINE = (
-    r"\b(?:tell|tells|told|telling)\b(?:[\w ,`{}'-]{0,40}?)\bapart\b",  # distinguish
+    r"\b(?:tell|tells|told|telling)\b(?:[\w ,`{}'-]{0,60}?)\bapart\b",  # distinguish
     r"\bask(?:s|ed|ing)? (?:(?:a|an|one|no|another|yes/no|the)[ ])*(?:\w+ )?questions?\b",
     rf"\b(?:{PEOPLE})\b who (?:is|has|calls|asks|wants|needs|reads|takes|says|knows|does)\b",
     rf"\b(?:{PEOPLE}) (?:\w+ )?(?:tell|ask|say|know|told|asked|said|knows|says)\b",

@@ -5,7 +5,7 @@ First come its cases of the golden set, then tables of every kind (numbers, 32-b
 sparse; few rows and so many that codes of rows and ranks get wider), two and three classes or numbers,
 with and without weights, answered for one row, some, and all; SHAP values of all kinds. Then models with
 default parameters on 500 and 4,000 rows, and last models of small trees that are asked all at once
-(predict/choose.py): up to 32 leaves, and more.
+(predict/engines/): up to 32 leaves, and more.
 """
 
 from __future__ import annotations

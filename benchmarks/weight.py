@@ -33,8 +33,8 @@ MOST_FILES = 16  # a fuller room may hold two ideas
 # file -> functions; "Class.method" for methods. Paths are below src/arboretum.
 GROW_LOOPS = {
     "c45/growing.py": "grow",
-    "engine/second_order/exact_levels.py": "_grow grow_exact_rounds",
-    "engine/second_order/grow.py": "grow grow_alone",
+    "engine/second_order/exact_levels.py": "_grow",
+    "engine/second_order/grow.py": "grow",
     "engine/second_order/rounds.py": "grow_rounds",
     "engine/presorted/grow.py": "grow_tree",
     "engine/depth_first/grow.py": "grow_trees",
@@ -64,9 +64,8 @@ SPLIT_SCANS = {
     "engine/split/categories.py": "scan_categories",
     "engine/split/class_counts.py": "_scan",
     "engine/split/counts.py": "walk_codes",
-    "engine/split/counts_one_sum.py": "scan_counts_moment",
     "engine/split/many_sums.py": "_walk",
-    "engine/split/one_sum.py": "_walk_plain _walk_full",
+    "engine/split/one_sum.py": "_walk",
     "engine/stump/classes.py": "_walk",
     "engine/stump/error.py": "_walk",
     "engine/stump/two_classes.py": "_walk_cuts _walk_categories",
@@ -85,8 +84,7 @@ WALKS = {
 CHOOSERS = {
     "grow/choose.py": "choose_grower trees_of_a_call",
     "grow/depth_first/grid.py": "share_a_grid",
-    "predict/bitmask.py": "_pays",
-    "predict/sum.py": "Terms._is_little",
+    "predict/engines/choose.py": "choose",
 }
 
 

@@ -12,7 +12,8 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = [
     *sorted(DOCS.glob("*.md")),
-    *(ROOT / f"{n}.md" for n in ("README", "CONTRIBUTING", "CHANGELOG")),
+    DOCS / "notes" / "README.md",
+    *(ROOT / f"{n}.md" for n in ("README", "CONTRIBUTING", "CHANGELOG", "SECURITY")),
 ]
 FILES = [
     *(
@@ -37,6 +38,15 @@ def test_examples_are_python(page):
     for language, source in _FENCE.findall(page.read_text(encoding="utf-8")):
         if language == "python" and not source.startswith(">>>"):
             ast.parse(source)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_rows_of_a_table_have_the_cells_of_its_head(page):
+    cells = 0
+    for line in _FENCE.sub("", page.read_text(encoding="utf-8")).split("\n"):
+        found = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else 0
+        assert found == cells or 0 in (found, cells), line
+        cells = found
 
 
 def test_every_page_is_in_the_index():
@@ -247,10 +257,10 @@ def test_anchors_are_headings(page):
 # ---------------------------------------------------------------------- figures that are constants
 def test_the_design_page_has_the_sizes_of_the_walks():
     from arboretum.engine.predict.packed_walk import SIDE_BY_SIDE
-    from arboretum.predict import choose, sum
+    from arboretum.predict.engines import costs
 
     page = (DOCS / "design.md").read_text(encoding="utf-8")
     assert SIDE_BY_SIDE == 12
     assert "one call walks all trees, which are one array, twelve side by side" in page
-    assert f"trees of thresholds, of up to {choose._MOST_LEAVES} leaves" in page
-    assert f"(up to {choose._MOST_LEAVES} leaves)" in sum.__doc__
+    assert f"| tournament | thresholds, up to {costs.PLAYED_LEAVES} leaves |" in page
+    assert f"| masks | up to {costs.MASKED_LEAVES} leaves, also sets" in page

@@ -22,9 +22,9 @@ X, Y = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1]
         (lambda: arb.BaggingClassifier(base_estimator=arb.CARTClassifier()), "'estimator' today"),
         (
             lambda: arb.CARTClassifier(max_features="auto"),
-            "'sqrt' for classes and None for numbers",
+            "'sqrt' for classifiers and None for regressors",
         ),
-        (lambda: arb.RandomForestClassifier(max_features="auto"), "'sqrt' for classes"),
+        (lambda: arb.RandomForestClassifier(max_features="auto"), "'sqrt' for classifiers"),
         (lambda: arb.CARTClassifier().set_params(presort=True), "leave it out"),
     ],
 )

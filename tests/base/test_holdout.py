@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from arboretum.base.holdout import Patience, every_so_many, set_aside, shuffled_rows
+from arboretum.base.holdout import Patience, evenly_spaced, set_aside, shuffled_rows
 
 
 def first_end(patience, values):
@@ -62,7 +62,7 @@ def test_every_row_is_learned_from_or_held_out(share):
     parts = [
         set_aside(60, share, 3, codes, None),
         shuffled_rows(60, share, 3),
-        every_so_many(codes, share, 3),
+        evenly_spaced(codes, share, 3),
     ]
     for learn, held in parts:
         assert np.array_equal(np.sort(np.concatenate([learn, held])), np.arange(60))

@@ -162,7 +162,7 @@ def test_asking_changes_nothing_of_the_model(fitted):
     assert all(vars(model)[name] is value for name, value in before.items())
     assert len(pickle.dumps(model)) == len(kept)
     again = pickle.loads(kept)
-    assert "_asked" not in vars(again)
+    assert "_cache" not in vars(again)
     assert_array_equal(predictions(again, new), predictions(model, new))
 
 

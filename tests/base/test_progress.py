@@ -42,7 +42,7 @@ def test_compiling_counts_for_nothing(world):
     world.compile(30)
     world.work(3)
     world.compile(30)
-    pace.tell(1)
+    pace.note(1)
     assert pace.seconds == pytest.approx(3)
     assert pace.left(100) == pytest.approx(297)
 
@@ -50,7 +50,7 @@ def test_compiling_counts_for_nothing(world):
 def test_what_is_being_compiled_now_stops_the_clock(world):
     pace = Pace()
     world.work(4)
-    pace.tell(2)
+    pace.note(2)
     world.compile(50)
     assert pace.left(4) == pytest.approx(4)
     world.work(1)
@@ -64,7 +64,7 @@ def test_no_estimate_of_nothing(world):
     assert pace.left(10) is None
     world.compile(60)
     world.work(0.7)  # what surrounds the first tree
-    pace.tell(1)
+    pace.note(1)
     assert pace.left(100) is None
 
 
@@ -72,7 +72,7 @@ def test_without_compiled_code_the_clock_is_enough(world, monkeypatch):
     monkeypatch.delitem(sys.modules, progress._LOG)
     pace = Pace()
     world.work(5)
-    pace.tell(5)
+    pace.note(5)
     assert pace.left(15) == pytest.approx(10)
 
 
@@ -87,7 +87,7 @@ def test_a_bar_says_that_kernels_are_compiled_then_what_is_left(world):
     world.log.running = 0.0
     world.compile(20)
     world.work(5)
-    pace.tell(50)
+    pace.note(50)
     assert column.render(task).plain == "about 5 s left"
     task.fields["is_silent"] = True
     assert column.render(task).plain == ""
@@ -100,7 +100,7 @@ def test_lines_of_boosting_leave_compiling_out(world, capsys):
     lines = ProgressLines(1, 11, out_of_bag=False)
     world.compile(40)
     world.work(1)
-    lines.tell(0, 0.5, None)
+    lines.report(0, 0.5, None)
     assert capsys.readouterr().out.splitlines()[1].split() == ["1", "0.5000", "10.00s"]
 
 

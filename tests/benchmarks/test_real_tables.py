@@ -91,7 +91,7 @@ def test_there_are_enough_recipes_and_each_has_its_own_name():
 
 
 def test_every_table_is_on_the_page():
-    page = Path(__file__).resolve().parents[2] / "docs" / "real_tables.md"
+    page = Path(__file__).resolve().parents[2] / "benchmarks" / "tables.md"
     text = page.read_text(encoding="utf-8")
     assert [name for name in table_names() if f"| {name} | " not in text] == []
 

@@ -166,7 +166,7 @@ BAD_TARGETS = {
     "words and numbers": (np.array(["a", 1, "b", 2], dtype=object), "y mixes strings and numbers"),
     "two outputs": (
         [[0, 1], [1, 0], [0, 1], [1, 1]],
-        "C45Classifier learns one target, but y has 2 columns; fit one model for each",
+        "C45Classifier predicts one target, but y has 2 columns; fit one model for each",
     ),
     "three dimensions": (np.zeros((4, 1, 1)), "y should be a 1d array"),
 }

@@ -124,7 +124,7 @@ def test_the_model_file_keeps_how_its_data_file_is_read(csv, tmp_path):
 def test_marks_are_missing_in_columns_read_as_numbers(csv, tmp_path):
     result = run("train", _churn(csv), "-t", "y", "--as-number", "charge", "-o", tmp_path / "m.arb")
     assert result.exit_code == 0
-    assert "'charge' '?' is taken for missing" in result.stderr
+    assert "'charge' '?' is read as missing" in result.stderr
 
 
 def test_the_split_is_kept_and_taken_again(shelf, tmp_path):

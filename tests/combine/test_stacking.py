@@ -208,8 +208,8 @@ def test_foreign_models_are_refused_by_name():
     ("change", "message"),
     [
         ({"models": []}, "its models are not those of its parameters"),
-        ({"methods": ["predict"]}, "how its models answer"),
-        ({"methods": ["predict", "fit"]}, "how its models answer"),
+        ({"methods": ["predict"]}, "the methods its models are called by"),
+        ({"methods": ["predict", "fit"]}, "the methods its models are called by"),
         ({"classes": np.zeros((2, 2))}, "not a list of labels"),
         ({"n_rows": 0}, "n_rows must be an int"),
     ],

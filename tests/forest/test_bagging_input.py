@@ -125,7 +125,7 @@ BAD = [
     (BaggingClassifier(estimator=3), Y0, ParameterError, "an estimator"),
     (BaggingClassifier(Recorder), Y0, ParameterError, "not its class"),
     (BaggingClassifier(bootstrap=False, oob_score=True), Y0, ParameterError, "bootstrap=True"),
-    (BaggingClassifier(), np.column_stack([Y0, Y0]), DataError, "learns one target"),
+    (BaggingClassifier(), np.column_stack([Y0, Y0]), DataError, "predicts one target"),
     (BaggingClassifier(), N0, DataError, ""),
     (BaggingClassifier(), Y0[:20], DataError, "inconsistent"),
     (BaggingRegressor(), np.where(N0 > 0, np.nan, N0), DataError, "y"),
@@ -213,7 +213,7 @@ class Stranger(Recorder):
 def test_an_answer_that_is_no_class_is_an_error():
     X, y, _ = data(n=40)
     model = BaggingClassifier(Stranger(), 3, random_state=0).fit(X, y)
-    with pytest.raises(DataError, match=r"answers .*77.*, which is not a class of y"):
+    with pytest.raises(DataError, match=r"predicts .*77.*, which is not a class of y"):
         model.predict(X)
 
 

@@ -84,7 +84,7 @@ def test_threads_do_not_matter(forest):
 
 def test_a_large_matrix_is_sparse_by_itself(monkeypatch, forest):
     monkeypatch.setattr("arboretum.forest.proximity._MOST_ENTRIES", 1000)
-    with pytest.warns(UserWarning, match="only the 50 nearest of each are kept; top_k says"):
+    with pytest.warns(UserWarning, match="only the 50 nearest of each are kept; set top_k"):
         found = proximity(forest, X)
     assert (found != proximity(forest, X, top_k=50)).nnz == 0
 

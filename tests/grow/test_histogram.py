@@ -7,7 +7,6 @@ import pytest
 
 from arboretum.engine.second_order import histogram
 from arboretum.engine.second_order.score import Features, SplitRules
-from arboretum.grow import histogram as grow_histogram
 from arboretum.grow.grower import GrowTarget
 from arboretum.grow.histogram import HistogramGrower
 from arboretum.textbook.lightgbm import LGBMSettings, grow_lgbm
@@ -393,54 +392,3 @@ def test_places_that_no_column_fills_count_for_nothing(columns):
     for _ in range(2):
         grown = grow(grower, g, h, key=0)
         assert shape_of(grown) == textbook_shape(book, X, np.arange(400))
-
-
-# ---------------------------------------------------------------------- lists of bins in use
-def _wide_table(rng, n, values, missing):
-    """Return codes of two bytes, and derivatives that follow them; some h are 0 together with Σg of a bin."""
-    codes = rng.integers(0, values[:, None], (len(values), n))
-    signal = np.sin(7 * codes[0] / values[0]) + (codes[1] > values[1] // 3)
-    g = np.where(rng.random(n) < 0.1, np.sign(rng.normal(size=n)), signal - rng.normal(size=n))
-    h = np.where(np.abs(g) == 1.0, 0.0, rng.random(n))
-    codes = np.where(rng.random(codes.shape) < missing, values[:, None], codes)
-    return codes.astype(np.uint16), g.astype(np.float32), h.astype(np.float32)
-
-
-@pytest.mark.parametrize("missing", [0.0, 0.2])
-@pytest.mark.parametrize(
-    ("n", "changes", "settings"),
-    [
-        (3_000, {"min_rows": 0.0, "max_leaves": 200}, {}),
-        (3_000, {"min_rows": 20.0, "l2": 1.0, "depth_first": True, "max_depth": 7}, {}),
-        (3_000, {"node_columns": 3}, {"pool": 1}),  # leaves let go of their histograms
-        (20_000, {"max_leaves": 60}, {"n_jobs": 2}),
-        (70_000, {"max_leaves": 60, "min_rows": 5.0}, {"n_jobs": 2}),  # Σg and Σh apart
-    ],
-)
-def test_lists_of_bins_in_use_give_the_same_trees(n, changes, settings, missing, monkeypatch):
-    rng = np.random.default_rng(n)
-    values = np.array([1_000, 257, 4_000, 300, 9_000])
-    wide, g, h = _wide_table(rng, n, values, missing)
-    how, kinds = rules(**changes), features(5, 0)._replace(n_bins=values.astype(np.int32))
-    rows = np.flatnonzero(rng.random(n) < 0.8).astype(np.uint32)
-    grown = []
-    for most in (grow_histogram.MOST_LISTED, 0):
-        monkeypatch.setattr(grow_histogram, "MOST_LISTED", most)
-        grower = HistogramGrower(np.empty((0, n), np.uint8), kinds, how, wide=wide, **settings)
-        grown.append([grow(grower, g, h, key=1), grow(grower, g, h, key=2, rows=rows)])
-        assert (grower.store.listed.max() > 0) == (most > 0)
-    for one, other in zip(*grown, strict=True):
-        assert len(one) > 20
-        same(one, other)
-
-
-def test_rules_that_lists_do_not_serve_have_none():
-    n, values = 500, np.array([400, 300])
-    wide, g, h = _wide_table(np.random.default_rng(0), n, values, 0.0)
-    kinds = features(2, 0, (1,))._replace(n_bins=values.astype(np.int32))
-    grower = HistogramGrower(np.empty((0, n), np.uint8), kinds, rules(), wide=wide)
-    grow(grower, g, h, key=1)
-    assert grower.store.listed.tolist() == [299, 0]  # not of categories
-    grower.rules = rules(l1=1.0)
-    grow(grower, g, h, key=1)
-    assert grower.store.listed.tolist() == [0, 0]

@@ -24,7 +24,7 @@ def search(case, codes, value, max_features, *, random):
     )  # fmt: skip
     signs, charged = np.zeros(WIDTH, np.int8), np.zeros(WIDTH, bool)
     searcher = Searcher(store, case.statistic, signs, max_features, random, 1, 0.0, 0.0, charged)
-    return searcher._search_drawn(case.rows, case.batch)
+    return searcher._search_drawn(case.batch)
 
 
 def drawn_order(key):

@@ -239,7 +239,7 @@ def test_models_that_know_other_classes_than_their_vote():
     def damage(state):
         state["classes"] = np.arange(7)
 
-    refused(model, damage, "disagree on the classes")
+    refused(model, damage, "disagree with it on the classes")
 
 
 def test_a_final_model_of_other_classes():
@@ -249,7 +249,7 @@ def test_a_final_model_of_other_classes():
     def damage(state):
         state["final"]["state"]["classes"] = [np.array([3, 4, 5])]
 
-    refused(model, damage, "does not tell its classes")
+    refused(model, damage, "does not predict its classes")
 
 
 def test_threads_that_a_file_asks_for_are_limited():

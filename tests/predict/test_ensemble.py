@@ -15,10 +15,10 @@ from arboretum.data.schema import encode
 from arboretum.errors import DataError
 from arboretum.predict import sum as asking
 from arboretum.predict.additive import NoAdditiveForm
+from arboretum.predict.engines import choose
 from arboretum.predict.ensemble import Ensemble, weighted_median
 from arboretum.predict.leaf_values import READINGS, read_leaves
 from arboretum.predict.link import Link
-from arboretum.predict.sum import Terms
 from arboretum.predict.walk import leaves_of, paths_of, run_blocks
 
 WORDS = np.array([f"word{k}" for k in range(40)], object)
@@ -157,26 +157,11 @@ def test_every_way_gives_the_same_bits(case, monkeypatch):
     expected = fresh(model).answers(matrix)
     for rows in (1, 7, 8, 9, 513, 777):
         some = matrix.take(np.arange(rows))
-        for way in ("_walk", "_walk_packed"):
+        for engine in choose.ENGINES:
             with monkeypatch.context() as patch:
-                patch.setattr(Terms, "_way", lambda self, n_rows, way=way: getattr(self, way))
+                patch.setattr(choose, "ENGINES", [engine])
                 assert_array_equal(fresh(model).answers(some), expected[:rows])
         assert_array_equal(fresh(model).answers(some), expected[:rows])
-
-
-def test_small_trees_are_asked_by_masks_and_few_rows_walk_packed_trees(of_classes, monkeypatch):
-    trees, _ = of_classes
-    model = Ensemble(trees, np.ones(9), np.zeros((1, 3)), 1, "mean")
-    assert model.terms.layout is not None
-    assert model.terms.layout.value.ndim == 3
-    monkeypatch.setattr(asking, "_FEW_NODES", 0)
-    monkeypatch.setattr(asking, "_FEW_WALKS", 9 * 30)
-    assert fresh(model).terms._way(asking._FEW_ROWS).__name__ == "_walk_packed"
-    assert fresh(model).terms._way(30).__name__ == "_walk_packed"
-    assert fresh(model).terms._way(31).__name__ == "_walk"
-    assert fresh(model).terms._way(asking._MANY_ROWS).__name__ == "<lambda>"
-    monkeypatch.setattr(asking, "_MOST_NUMBERS", 0)
-    assert fresh(model).terms._way(1).__name__ == "_walk"
 
 
 @every_case

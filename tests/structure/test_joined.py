@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from arboretum import CARTRegressor
 from arboretum.data.schema import encode
 from arboretum.engine.predict.packed_walk import add_packed, find_packed
-from arboretum.predict.packed import pack_trees
+from arboretum.predict.engines.packed import pack_trees
 from arboretum.predict.walk import leaves_of
 from arboretum.structure.joined import join_trees
 
@@ -61,5 +61,5 @@ def test_a_pickled_model_leaves_the_layout_behind():
     for model in (GradientBoostingClassifier(n_estimators=5), AdaBoostClassifier(n_estimators=5)):
         before = model.fit(X, y).predict_proba(X)
         again = pickle.loads(pickle.dumps(model))
-        assert not {"_summed", "_asked"} & vars(again).keys()
+        assert not {"_summed", "_cache"} & vars(again).keys()
         assert_array_equal(again.predict_proba(X), before)

@@ -166,7 +166,7 @@ def test_the_tree_at_fault_is_named():
         validate_trees([make_tree(), make_tree(), broken, make_tree()])
     with pytest.raises(ModelFileError, match="node 7 of tree 2999 has a negative number"):
         validate_trees([make_tree()] * 2999 + [broken] * 7000)
-    with pytest.raises(ModelFileError, match="tree 1 answers other outputs"):
+    with pytest.raises(ModelFileError, match="tree 1 has other outputs"):
         validate_trees([make_tree(), stump()])
     with pytest.raises(ModelFileError, match="no trees"):
         trees_to_state([])
@@ -178,7 +178,7 @@ BROKEN_NODES = [
     ("kind", 0, 255, "node 0 of the tree is of an unknown kind"),
     ("kind", 0, LEAF, "node 0 of the tree is a leaf but has parts of a split"),
     ("kind", 4, THRESHOLD, "node 4 of the tree splits but has fewer than two children"),
-    ("kind", 0, SUBSET, "node 0 of the tree has a threshold but asks for no number"),
+    ("kind", 0, SUBSET, "node 0 of the tree has a threshold but no numeric test"),
     ("kind", 1, THRESHOLD, "neither finite nor"),
     ("kind", 2, SUBSET, "node 2 .* has not two children"),
     ("first_child", 4, 3, "is a leaf but"),
@@ -208,7 +208,7 @@ BROKEN_NODES = [
     ("feature", 0, 1, "node 0 .* has no order"),
     ("threshold", 0, NAN, "node 0 .* neither finite nor"),
     ("threshold", 0, -INF, "node 0 .* neither finite nor"),
-    ("threshold", 1, 3.0, "node 1 .* asks for no number"),
+    ("threshold", 1, 3.0, "node 1 .* no numeric test"),
     ("threshold", 3, 3.0, "node 3 .* no rank"),
     ("threshold", 3, -1.0, "node 3 .* no rank"),
     ("threshold", 3, 0.5, "node 3 .* no rank"),
@@ -217,7 +217,7 @@ BROKEN_NODES = [
     ("bits_start", 1, 3, "node 1 .* beyond the stored bits"),
     ("bits_start", 1, 2**63 - 1, "node 1 .* beyond the stored bits"),
     ("bits_start", 1, -(2**63), "node 1 .* beyond the stored bits"),
-    ("bits_start", 0, 0, "node 0 .* a set of categories but asks for none"),
+    ("bits_start", 0, 0, "node 0 .* a set of categories but does not test categories"),
     ("missing_child", 0, -2, "node 0 .* no child of its own"),
     ("missing_child", 0, 2, "node 0 .* no child of its own"),
     ("missing_child", 2, 3, "node 2 .* no child of its own"),
@@ -242,11 +242,11 @@ def test_a_broken_node_is_refused_and_named(field, node, entry, message):
 
 
 BROKEN_SURROGATES = [
-    ("start", 0, 1, "not shared out"),
-    ("start", 12, 4, "not shared out"),
+    ("start", 0, 1, "do not fit its"),
+    ("start", 12, 4, "do not fit its"),
     ("start", 1, 4, "node 1 .* end before they begin"),
     ("start", 1, -1, "node 0 .* end before they begin"),
-    ("start", 2, 2, "node 2 .* asks no yes/no question"),
+    ("start", 2, 2, "node 2 .* is not a binary split"),
     ("kind", 0, LEAF, "surrogate 0 .* unknown kind"),
     ("kind", 0, MULTIWAY, "surrogate 0 .* unknown kind"),
     ("feature", 0, 4, "surrogate 0 .* none of the 4"),
@@ -279,15 +279,15 @@ BROKEN_STATES = [
     ({"kind": np.zeros((12, 1), dtype=np.uint8)}, "'kind' of the trees is not a 1-dimensional"),
     ({"kind": np.zeros(11, dtype=np.uint8)}, "'n_nodes' of the trees"),
     ({"kind": np.full(12, 300)}, "'kind' of the trees holds numbers that are not uint8"),
-    ({"n_nodes": np.array([13])}, "'n_nodes' of the trees does not share out"),
-    ({"n_nodes": np.array([0, 12])}, "'n_nodes' of the trees does not share out"),
-    ({"n_nodes": np.array([-1, 13])}, "'n_nodes' of the trees does not share out"),
-    ({"n_nodes": np.zeros(0, np.int64)}, "'n_nodes' of the trees does not share out"),
+    ({"n_nodes": np.array([13])}, "'n_nodes' of the trees does not fit their"),
+    ({"n_nodes": np.array([0, 12])}, "'n_nodes' of the trees does not fit their"),
+    ({"n_nodes": np.array([-1, 13])}, "'n_nodes' of the trees does not fit their"),
+    ({"n_nodes": np.zeros(0, np.int64)}, "'n_nodes' of the trees does not fit their"),
     ({"n_nodes": np.array([2**63], np.uint64)}, "'n_nodes' of the trees holds numbers"),
     ({"n_nodes": np.array([[12]])}, "'n_nodes' of the trees"),
     ({"n_nodes": np.array([6, 6])}, "'n_bits' or 'bits' of the trees does not fit"),
     ({"n_bits": None}, "'n_bits'"),
-    ({"n_bits": np.array([3])}, "'n_bits' of the trees does not share out"),
+    ({"n_bits": np.array([3])}, "'n_bits' of the trees does not fit their"),
     ({"feature": np.zeros(12, dtype=np.int64)}, "'feature' of the trees does not fit their 5"),
     ({"feature": np.zeros(5)}, "'feature' of the trees holds numbers that are not int32"),
     ({"feature": np.full(5, 2**40)}, "'feature' of the trees holds numbers that are not int32"),
@@ -303,8 +303,8 @@ BROKEN_STATES = [
     ({"bits": None, "n_bits": None}, "beyond the stored bits"),
     ({"surprise": 1}, "surplus arrays: surprise"),
     ({"schema": None}, "surplus arrays: schema"),
-    ({"surrogates": 3}, "not a list of as many"),
-    ({"surrogates": []}, "not a list of as many"),
+    ({"surrogates": 3}, "not a list with one entry per tree"),
+    ({"surrogates": []}, "not a list with one entry per tree"),
     ({"surrogates": [{}]}, "missing or surplus"),
 ]
 BROKEN_STATES_OF_FORMAT_1 = [
@@ -341,8 +341,8 @@ def test_one_tree_is_not_several():
 @pytest.mark.parametrize(
     ("field", "array", "message"),
     [
-        ("start", np.zeros(12, dtype=np.int64), "not shared out"),
-        ("start", np.zeros(0, dtype=np.int64), "not shared out"),
+        ("start", np.zeros(12, dtype=np.int64), "do not fit its"),
+        ("start", np.zeros(0, dtype=np.int64), "do not fit its"),
         ("kind", np.zeros(3), "'kind' of the surrogates"),
         ("threshold", np.zeros(2), "another length"),
         ("feature", np.zeros(0, dtype=np.int32), "another length"),

@@ -1,1 +1,1 @@
-"""What every estimator is: parameters, samples of rows, members, progress, words."""
+"""What all estimators share: parameters, samples of rows, members of ensembles, progress, documentation."""

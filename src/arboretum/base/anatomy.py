@@ -96,7 +96,7 @@ class FitHistory:
     notes : dict
         What was written beside the model: the name of the target and the like.
     interrupted : str
-        How far an interrupted fit came, "85 of 1500"; else empty.
+        How far an interrupted fit got, "85 of 1500"; else empty.
     stop : str
         Why there are no more rounds, where the model keeps it.
     curves : dict
@@ -161,7 +161,7 @@ class FitRecipe:
         ``learn(y, sample_weight, n_rows)`` returns a `LearnedTarget`: the training target as the fit took it.
         The model does not change.
     criterion : str
-        What splits were judged by; empty if there is no such parameter.
+        The criterion of splits; empty if there is no such parameter.
     held_out : callable or None
         ``held_out(codes, weight)`` returns the rows that were learned from and those held out (None if there
         are none).
@@ -215,7 +215,7 @@ class Anatomy:
         By the name of a method ("predict", "predict_proba"), the function from the sums of the ensemble,
         (rows, outputs, …), to what the method returns.
     bags : Bootstrap, BagRules or None
-        Which training rows every tree or member was given.
+        The training rows of every tree or member.
     classes : tuple of arrays, or None
         Labels of the classes of every target; None for numbers.
     n_targets : int

@@ -1,4 +1,4 @@
-"""Class weights join the sample weights: a number per class, or what makes all classes weigh alike."""
+"""Class weights multiply the sample weights: a number per class, or "balanced": equal weights."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _weight_of_classes(rule: Any, classes: np.ndarray, codes: np.ndarray) -> np.
     result = np.ones(len(classes))
     position = {label: i for i, label in enumerate(classes.tolist())}
     unknown = [label for label in rule if label not in position]
-    # all classes named and more: a part of the data that lacks a rare class, as in cross-validation
+    # the weights name more classes than y has: a subset that lacks a rare class, as in cross-validation
     if unknown and len(rule) - len(unknown) < len(classes):
         raise ParameterError(
             f"class_weight names the classes {list_names(unknown)}, which y does not hold; it "

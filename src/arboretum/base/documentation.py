@@ -1,10 +1,10 @@
-"""The documentation of an estimator, put together from what is declared of its parameters.
+"""The documentation of an estimator, assembled from the declarations of its parameters.
 
     [parameters]    ──►   max_depth : int ≥ 1 or None, default=None
                               Depth at which growing stops.
 
-The type is the rule that the value is checked by, the default that of the signature, the sentence that of the
-declaration: none of them is written twice.
+The type comes from the rule that checks the value, the default from the signature and the sentence from the
+declaration, so none of them is written twice.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _ARTICLE = re.compile(r"(^|, | or )an? ")
 
 
 def described(owner: Any) -> str:
-    """Return the docstring of a class with its parameters and attributes in their places.
+    """Return the docstring of a class with its parameters and attributes filled in.
 
     >>> from arboretum import CARTClassifier
     >>> [line for line in CARTClassifier.__doc__.splitlines() if "max_depth :" in line]
     ['max_depth : int ≥ 1 or None, default=None']
     """
-    text = inspect.cleandoc(owner.__doc__)  # as the compiler of Python 3.13 leaves it
+    text = inspect.cleandoc(owner.__doc__)  # as Python 3.13 compiles it
     if "[parameters]" in text:
         text = text.replace("[parameters]", parameter_lines(owner))
     if "[attributes]" in text:
@@ -38,7 +38,7 @@ def described(owner: Any) -> str:
 
 
 def parameter_lines(owner: Any) -> str:
-    """Return the parameters of a class as its documentation has them.
+    """Return the lines on the parameters of a class, as its documentation has them.
 
     >>> from arboretum import CARTClassifier
     >>> print(parameter_lines(CARTClassifier).splitlines()[0])

@@ -1,14 +1,14 @@
-"""What every estimator is, whatever it learns: columns, rows in numbers, threads, files, tags, going on.
+"""What all estimators share: columns, encoded rows, threads, model files, tags, warm starts.
 
     X ──_learn_table──► schema_, matrix        new X ──_encode──► matrix
     fitted model ──save──► file ──load──► _read_fitted_state
 
-A family says what it learns. Its name for what a fitted model has stands in ``_fitted``; what a fit begins
-without in ``_learned``; what a file holds is written by `_get_fitted_state` and read by `_read_fitted_state`,
-where every class of the family adds its part and passes the rest on to the next.
+``_fitted`` names the attribute that a fitted model has, ``_learned`` the attributes that a fit begins
+without. The fitted state is written to a file by `_get_fitted_state` and read by `_read_fitted_state`:
+every class of a family adds its part and calls the next.
 
-A fit with ``warm_start=True`` keeps what there is and adds to it. Every model that can go on is checked
-alike: it may not be asked for less than it has, and the table must be the one it began with.
+A fit with ``warm_start=True`` keeps the members of the last fit and adds to them. All such models are checked
+in the same way: the number of members may not shrink, and the table must be that of the first fit.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Estimator", "check_same", "goes_on", "signature"]
 
-_AvailableIf = type(available_if(bool)(bool))  # a method that only some fitted models have
-_FEW_ROWS = 64  # that no second thread helps with
+_AvailableIf = type(available_if(bool)(bool))  # methods that only some fitted models have
+_FEW_ROWS = 64  # too few rows to be worth a second thread
 
-# What, beside the parameters, says what the answers of trees mean.
+# What determines, beside the parameters, the meaning of the trees' predictions.
 _MEANING = frozenset(
     ("schema_", "n_features_in_", "classes_", "n_classes_", "n_outputs_", "_one_output")
 ) | {"objective_", "loss_"}
@@ -66,7 +66,7 @@ def _all_at_once(fit: Callable[..., Any]) -> Callable[..., Any]:
             if type(value) is list and (name[0] == "_" or name[-1] == "_"):
                 new.__dict__[name] = list(value)
         try:
-            with one_warning():  # for all tables of the fit
+            with one_warning():  # one for all tables of the fit
                 model = fit(new, *args, **kwargs)
         except KeyboardInterrupt:
             if "interrupted_" in vars(new):
@@ -91,12 +91,12 @@ _READERS = _NAMES.split()
 
 
 def _of_one_state(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method that reads one state of the model to its end, though a fit puts another in place."""
+    """Return a method that reads one state of the model throughout, even if a fit replaces it meanwhile."""
 
     @wraps(method)
     def reading(self: Any, *args: Any, **kwargs: Any) -> Any:
         view = object.__new__(type(self))
-        view.__dict__ = self.__dict__  # a fit replaces this dict, it does not change it
+        view.__dict__ = self.__dict__  # a fit replaces this dict instead of changing it
         return method(view, *args, **kwargs)
 
     setattr(reading, "_reads_one_state", True)  # noqa: B010
@@ -112,10 +112,8 @@ class Estimator(Declared, BaseEstimator):
 
     _family: ClassVar[str]  # which anatomy it has (base/anatomy.py)
     _fitted: ClassVar[str]  # an attribute that fitted models have
-    _learned: ClassVar[tuple[str, ...]] = ()  # what a fit begins without
-    _cached: ClassVar[
-        tuple[str, ...]
-    ] = ()  # dicts, worked out from the rest; pickle leaves them out
+    _learned: ClassVar[tuple[str, ...]] = ()  # attributes that a fit removes first
+    _cached: ClassVar[tuple[str, ...]] = ()  # dicts computed from the rest; not pickled
     _several_outputs: ClassVar[bool] = False  # y may have several columns
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -132,7 +130,7 @@ class Estimator(Declared, BaseEstimator):
 
     # ------------------------------------------------------------------ the table
     def _learn_table(self, X: Any) -> Matrix:
-        """Learn the columns of a table and forget the last fit; return the rows in numbers."""
+        """Learn the columns of a table and forget the last fit; return the encoded rows."""
         schema, matrix = learn_schema(X, **self._column_kinds())
         for name in ("interrupted_", *self._learned):
             self.__dict__.pop(name, None)
@@ -140,19 +138,19 @@ class Estimator(Declared, BaseEstimator):
         return matrix
 
     def _count_categories(self, matrix: Matrix, w: np.ndarray | None) -> None:
-        """Count the categories of the rows that weigh something: by them columns are charged."""
+        """Count the categories of the rows with a positive weight: columns are charged by them."""
         self.schema_ = self.schema_.weighed(matrix, w)
 
     def _warn_of_columns(self, matrix: Matrix, y: np.ndarray) -> None:
-        """Warn of columns that will probably harm the model; y is class codes or numbers."""
+        """Warn of columns that will probably harm the model; y holds class codes or numbers."""
         warn_of_columns(self.schema_, matrix, y, classes=hasattr(self, "classes_"))
 
     def _in_effect(self) -> dict[str, Any]:
-        """Return the parameters with the values that the fit went by where None stood for them."""
+        """Return the parameters, with the values the fit used where they were None."""
         return self.get_params(deep=False)
 
     def _column_kinds(self) -> dict[str, Any]:
-        """Return what columns are said to be: arguments of `learn_schema`."""
+        """Return the user's settings of the columns: arguments of `learn_schema`."""
         return {
             "categorical_features": self.categorical_features,
             "ordinal_features": self.ordinal_features,
@@ -164,18 +162,18 @@ class Estimator(Declared, BaseEstimator):
         self.__dict__.pop("feature_names_in_", None)
         if schema.named:
             self.feature_names_in_ = np.array(schema.names, dtype=object)
-        for name in self._cached:  # empty, so that to predict adds no attribute
+        for name in self._cached:  # empty, so that predicting adds no attribute
             setattr(self, name, {})
 
     def _encode(self, X: Any) -> Matrix:
-        """Return rows to be asked about, in numbers."""
+        """Return new rows, encoded."""
         self._check_fitted()
         return encode(self.schema_, X, unseen=self.unseen, estimator_name=type(self).__name__)
 
     def _check_fitted(self) -> None:
         if self._fitted not in vars(
             self
-        ):  # asking scikit-learn takes longer than walking down a tree
+        ):  # scikit-learn's own check takes longer than a walk down a tree
             from sklearn.utils.validation import check_is_fitted
 
             check_is_fitted(self, self._fitted)
@@ -186,28 +184,28 @@ class Estimator(Declared, BaseEstimator):
         return min(effective_jobs(self.n_jobs), most_threads())
 
     def _threads_for(self, matrix: Matrix) -> int:
-        """Return how many threads answer these rows; a few are answered before any could be counted."""
+        """Return the number of threads for these rows; for a few rows, counting cores would take longer."""
         return 1 if matrix.n_rows <= _FEW_ROWS else self._threads()
 
     # ------------------------------------------------------------------ serving
     def predictor(self, method: str = "predict") -> Predictor:
         """Return a method of the fitted model as a plain function of float arrays, for a server.
 
-        All that can be checked is checked here; a call looks at the shape of X only. It answers as the
-        method does, bit by bit, and goes on to do so if the model is fitted again. Any number of threads
-        may call it; pickle keeps it.
+        All that can be checked is checked here; a call looks at the shape of X only. The results are those of
+        the method, bit by bit, also after the model is fitted again. Any number of threads may call it, and
+        it can be pickled.
 
         Parameters
         ----------
         method : {"predict", "predict_proba", "decision_function"}, default="predict"
-            Classifiers have the second; boosted models the third, which regressors and rankers have for the
+            Classifiers have the second; boosted models the third, which for regressors and rankers is the
             sum of the trees before the link.
 
         Returns
         -------
         Predictor
-            Takes numbers: NaN is missing, a category is its place among the categories of its column.
-            ``predictor.encode`` makes such an array of a table.
+            Takes numbers: NaN is missing, a category is its index among the categories of its column.
+            ``predictor.encode`` turns a table into such an array.
         """
         from arboretum.predict.predictor import Predictor
 
@@ -223,22 +221,22 @@ class Estimator(Declared, BaseEstimator):
 
     @property
     def _absent(self) -> float:
-        """The number that stands for missing values; NaN always does."""
+        """The number that stands for missing values; NaN is always missing."""
         return math.nan
 
     def _served(self) -> Ensemble:
-        """Return the trees that `predict` asks."""
+        """Return the trees that `predict` uses."""
         raise ParameterError(
-            f"{type(self).__name__} does not answer by a sum of trees over the columns of its table, so it "
+            f"{type(self).__name__} does not predict by a sum of trees over the columns of its table, so it "
             "has no predictor: call its predict"
         )
 
     def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:
-        """Return by the names of methods what they make of the answers of the trees."""
+        """Return, by the name of a method, the function that turns the ensemble's output into its result."""
         return {}
 
     def _without_trees(self) -> Self:
-        """Return the model with its parameters and with what says what answers mean."""
+        """Return the model with its parameters and what determines the meaning of its predictions."""
         part = type(self).__new__(type(self))
         kept = {*self.get_params(deep=False), *_MEANING}
         part.__dict__.update({k: v for k, v in vars(self).items() if k in kept})
@@ -246,15 +244,15 @@ class Estimator(Declared, BaseEstimator):
         return part
 
     # ------------------------------------------------------------------ looking at it
-    # Explaining stands above all models: these methods find it by its public names.
+    # The explain room stands above all models: these methods find it by its public names.
     def report(self, X: Any, y: Any, path: str | Path | None = None, **options: Any) -> Any:
-        """Make one page of the model and its answers to a table: see `arboretum.report`."""
+        """Make one page about the model and its predictions for a table: see `arboretum.report`."""
         import arboretum
 
         return arboretum.report(self, X, y, path, **options)
 
     def partial_dependence(self, X: Any, features: Any, **options: Any) -> Any:
-        """Return what the model would say if rows had another value: see `arboretum.partial_dependence`."""
+        """Return the predictions if rows had other values: see `arboretum.partial_dependence`."""
         import arboretum
 
         return arboretum.partial_dependence(self, X, features, **options)

@@ -1,8 +1,8 @@
-"""Rows held out, and how long to wait for them to do better.
+"""Held-out rows, and how long to wait for their score to improve.
 
-Three ways to choose them, because models that exist must stay what they are: `set_aside` keeps the shares
-of classes (Friedman's boosting, as scikit-learn does), `shuffled_rows` does not look at them (coordinate
-descent), `every_so_many` takes each class's rows at equal distances (C4.5).
+Three ways to choose them, kept apart because existing models must not change: `set_aside` keeps the
+class proportions (Friedman's boosting, as scikit-learn does), `shuffled_rows` ignores them (coordinate
+descent), `evenly_spaced` takes each class's rows at equal distances (C4.5).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from arboretum.errors import DataError
 
-__all__ = ["Patience", "every_so_many", "set_aside", "shuffled_rows"]
+__all__ = ["Patience", "evenly_spaced", "set_aside", "shuffled_rows"]
 
 
 def set_aside(
@@ -22,7 +22,7 @@ def set_aside(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows to learn from and the rows to measure by, ascending.
 
-    Classes keep their shares (``codes`` is None for numbers).
+    The proportions of the classes are kept (``codes`` is None for numbers).
 
     Examples
     --------
@@ -32,7 +32,7 @@ def set_aside(
     """
     from sklearn.model_selection import train_test_split
 
-    why = f"n_iter_no_change sets {share:g} of the {n} rows aside to judge by (validation_fraction)"
+    why = f"n_iter_no_change sets {share:g} of the {n} rows aside for early stopping (validation_fraction)"
     try:
         learn, held = train_test_split(
             np.arange(n), test_size=share, random_state=seed % 2**32, stratify=codes
@@ -41,7 +41,7 @@ def set_aside(
         raise DataError(f"{why}, and there are too few: {error}") from error
     if codes is not None and len(np.unique(codes[learn])) < len(np.unique(codes)):
         raise DataError(
-            f"{why}, and the rows left to learn from miss some classes: give more rows, or set "
+            f"{why}, and the remaining training rows miss some classes: give more rows, or set "
             "aside fewer"
         )
     if w is not None and (not w[learn].any() or not w[held].any()):
@@ -50,7 +50,7 @@ def set_aside(
 
 
 def shuffled_rows(n: int, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows to learn from and a share to measure by, ascending.
+    """Return the training rows and the held-out rows (a share of all), ascending.
 
     >>> learn, held = shuffled_rows(10, 0.2, 0)
     >>> len(learn), len(held)
@@ -60,17 +60,17 @@ def shuffled_rows(n: int, share: float, seed: int) -> tuple[np.ndarray, np.ndarr
     return np.setdiff1d(np.arange(n), held), held
 
 
-def every_so_many(codes: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows to grow on and those to prune on, at least one of each, classes in proportion.
+def evenly_spaced(codes: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows to grow on and those to prune on, at least one of each, with the classes in proportion.
 
-    >>> grow, held = every_so_many(np.array([0, 0, 0, 1, 1, 1]), 1 / 3, 0)
+    >>> grow, held = evenly_spaced(np.array([0, 0, 0, 1, 1, 1]), 1 / 3, 0)
     >>> len(grow), len(held)
     (4, 2)
     """
     order = np.random.default_rng(seed).permutation(len(codes))
     order = order[np.argsort(codes[order], kind="stable")]  # class by class, shuffled within
     step = np.floor(np.arange(1, len(order) + 1) * share + 1e-9)
-    held = np.diff(step, prepend=0.0) > 0  # every so many rows, one is held out
+    held = np.diff(step, prepend=0.0) > 0  # rows are held out at equal distances
     if not held.any():
         held[-1] = True
     if held.all():
@@ -79,19 +79,19 @@ def every_so_many(codes: np.ndarray, share: float, seed: int) -> tuple[np.ndarra
 
 
 class Patience:
-    """Counts rounds without progress, and tells when there have been enough of them.
+    """Counts rounds without progress and reports when to stop.
 
     Parameters
     ----------
     rounds : int
-        How many to wait.
+        How many rounds to wait.
     least : float, default=0.0
         By how much a value must be better.
     larger_is_better : bool, default=False
     beats : "best" or "recent", default="best"
-        What a value must be better than: the best so far, or else the rounds since that one are counted
-        (XGBoost, LightGBM, coordinate descent); or any of the last ``rounds`` values, or else it is the
-        end (Friedman's boosting, as scikit-learn does).
+        What a value must be better than: the best so far, counting the rounds since that one
+        (XGBoost, LightGBM, coordinate descent); or any of the last ``rounds`` values
+        (Friedman's boosting, as scikit-learn does).
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class Patience:
         self._recent = deque([np.inf] * rounds, rounds) if beats == "recent" else None
 
     def has_ended(self, m: int, value: float) -> bool:
-        """Take the value of round ``m``; tell whether to stop."""
+        """Take the value of round ``m``; return True to stop."""
         if self.best is None or self._is_better(value, self.best[1]):
             self.best = m, value
         if self._recent is not None:

@@ -1,8 +1,8 @@
-"""One estimator of a bagging ensemble: made from the base, fitted on its bag, asked about its columns.
+"""One estimator of a bagging ensemble: copied from the base, fitted on its bag, used on its columns.
 
-The base may come from any library. One that can weigh rows gets the whole table and its bag as weights,
-so it sees every class and every category; any other gets the rows themselves, as often as they were
-drawn.
+The base may come from any library. An estimator that takes sample weights gets the whole table and its bag
+as weights, so it sees every class and every category; any other gets the rows themselves, as often as they
+were drawn.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
 
 
 def check_base(owner: Any, base: Any, *, classifies: bool) -> None:
-    """Raise a ParameterError if a classifier is given where numbers are told, or the other way round."""
+    """Raise a ParameterError if a classifier is given where a regressor is needed, or the other way round."""
     from sklearn.base import is_classifier, is_regressor
 
     if (is_regressor if classifies else is_classifier)(base):
@@ -47,9 +47,9 @@ def check_base(owner: Any, base: Any, *, classifies: bool) -> None:
 
 
 def listed(estimators: Any) -> list[Any]:
-    """Return estimators, which are a list or an array of rounds and classes, as a list.
+    """Return estimators, given as a list or an array of rounds and classes, as a list.
 
-    NumPy is not asked to make an array of them: it would take a forest, which has a length, apart.
+    NumPy must not make an array of them: it would take a forest, which has a length, apart.
     """
     return estimators.ravel().tolist() if isinstance(estimators, np.ndarray) else list(estimators)
 
@@ -58,30 +58,30 @@ COLUMN_KINDS = ("categorical_features", "ordinal_features", "unseen")
 
 
 def with_column_kinds(owner: Any, base: Any) -> Any:
-    """Return the base as it is, or a copy that is told what its owner says of the columns."""
+    """Return the base as it is, or a copy with its owner's settings of the columns."""
     from sklearn.base import clone
 
-    said = {name: getattr(owner, name) for name in COLUMN_KINDS}
-    said = {name: value for name, value in said.items() if value is not None}
-    if not said:
+    settings = {name: getattr(owner, name) for name in COLUMN_KINDS}
+    settings = {name: value for name, value in settings.items() if value is not None}
+    if not settings:
         return base
     known = base.get_params(deep=False)
-    for name in said:
+    for name in settings:
         if name not in known:
             raise ParameterError(
                 f"{name} of {type(owner).__name__} is for estimators that read columns of words "
                 f"themselves, and {type(base).__name__} does not: leave it None, and encode the columns"
             )
-    return clone(base).set_params(**said)
+    return clone(base).set_params(**settings)
 
 
 def kinds_of_base(base: Any) -> dict[str, Any]:
-    """Return what an estimator says of the columns: arguments of `learn_schema`."""
+    """Return an estimator's settings of the columns: arguments of `learn_schema`."""
     return {name: getattr(base, name, None) for name in COLUMN_KINDS[:2]}
 
 
 def tags_like(tags: Any, estimators: list[Any]) -> Any:
-    """Let a model take the tables that all its estimators take."""
+    """Declare that a model takes the tables that all its estimators take."""
     from sklearn.utils import get_tags
 
     each = [get_tags(estimator).input_tags for estimator in estimators]
@@ -91,7 +91,7 @@ def tags_like(tags: Any, estimators: list[Any]) -> Any:
 
 
 def make_member(base: Any, bags: BagRules, number: int, names: tuple[str, ...]) -> Any:
-    """Return an unfitted copy of the base with its own random state, fit for its columns."""
+    """Return an unfitted copy of the base with its own random state and the settings of its columns."""
     from sklearn.base import clone
 
     member = clone(base)
@@ -107,8 +107,8 @@ def make_member(base: Any, bags: BagRules, number: int, names: tuple[str, ...]) 
 def _for_columns(
     known: dict[str, Any], columns: np.ndarray, names: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Return the parameters that speak of columns, said of these columns only."""
-    said: dict[str, Any] = {}
+    """Return the parameters that refer to columns, restricted to these columns."""
+    settings: dict[str, Any] = {}
     kinds = {
         name: known.get(name)
         for name in ("categorical_features", "ordinal_features")
@@ -122,22 +122,22 @@ def _for_columns(
         for name in kinds:
             mine = [(place, wish) for place, wish in here if name.startswith(wish.kind)]
             if isinstance(kinds[name], Mapping):
-                said[name] = {place: list(wish.order or ()) for place, wish in mine} or None
+                settings[name] = {place: list(wish.order or ()) for place, wish in mine} or None
             else:
-                said[name] = [place for place, _ in mine] or None
+                settings[name] = [place for place, _ in mine] or None
     signs = known.get("monotonic_cst")
     if isinstance(signs, Mapping):
         by_place = {names.index(k) if isinstance(k, str) else int(k): v for k, v in signs.items()}
-        said["monotonic_cst"] = [by_place.get(f, 0) for f in columns.tolist()]
+        settings["monotonic_cst"] = [by_place.get(f, 0) for f in columns.tolist()]
     elif signs is not None:
-        said["monotonic_cst"] = [signs[f] for f in columns.tolist()]
-    return said
+        settings["monotonic_cst"] = [signs[f] for f in columns.tolist()]
+    return settings
 
 
 def fit_member(
     number: int, base: Any, bags: BagRules, names: tuple[str, ...], X: Any, y: Any, weighs: bool
 ) -> Any:
-    """Fit an estimator on its bag and return it; ``weighs``: it takes the bag as weights."""
+    """Fit an estimator on its bag and return it; ``weighs``: it takes the bag as sample weights."""
     member = make_member(base, bags, number, names)
     if not bags.all_columns:
         X = take_columns(X, bags.features(number))
@@ -153,31 +153,31 @@ def fit_member(
             "class or a category"
         )
         raise
-    return member  # what fit returns is its own affair
+    return member  # fit itself may return something else
 
 
-# ---------------------------------------------------------------------- asking
+# ---------------------------------------------------------------------- predictions
 def answer_classes(member: Any, X: Any, classes: np.ndarray) -> np.ndarray:
-    """Return class shares, or a vote where the estimator gives none: (rows, 1, classes)."""
+    """Return class probabilities, or votes if the estimator has none: (rows, 1, classes)."""
     if hasattr(member, "predict_proba"):
         shares = np.asarray(member.predict_proba(X))
         by_class = np.zeros((len(shares), len(classes)))
         by_class[:, _places(member.classes_, classes)] = shares
     else:
-        said = _places(member.predict(X), classes)
-        by_class = np.zeros((len(said), len(classes)))
-        by_class[np.arange(len(said)), said] = 1.0
+        settings = _places(member.predict(X), classes)
+        by_class = np.zeros((len(settings), len(classes)))
+        by_class[np.arange(len(settings)), settings] = 1.0
     return by_class[:, None, :]
 
 
 def _places(labels: Any, classes: np.ndarray) -> np.ndarray:
-    """Return where labels stand among the classes; a bag may have lost some."""
+    """Return the positions of labels among the classes; a bag may lack some."""
     labels = np.asarray(labels)
     places = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     strange = np.flatnonzero(classes[places] != labels)
     if len(strange):
         raise DataError(
-            f"an estimator of the bag answers {labels[strange[0]]!r}, which is not a class of y: is it "
+            f"an estimator of the bag predicts {labels[strange[0]]!r}, which is not a class of y: is it "
             "a classifier?"
         )
     return places
@@ -185,13 +185,13 @@ def _places(labels: Any, classes: np.ndarray) -> np.ndarray:
 
 def answer_numbers(member: Any, X: Any, n_outputs: int) -> np.ndarray:
     """Return predicted numbers, (rows, outputs, 1)."""
-    said = np.asarray(member.predict(X), dtype=np.float64)
-    return said.reshape(len(said), n_outputs, 1)
+    settings = np.asarray(member.predict(X), dtype=np.float64)
+    return settings.reshape(len(settings), n_outputs, 1)
 
 
 # ---------------------------------------------------------------------- keeping
 def member_to_state(member: Any, schema: Schema | None = None) -> dict[str, Any]:
-    """Return what is kept of a fitted estimator; its columns only if they are not those of ``schema``."""
+    """Return what is kept of a fitted estimator; its columns only if they differ from those of ``schema``."""
     if not hasattr(member, "_get_fitted_state"):
         raise ParameterError(
             f"a {type(member).__name__} is not an estimator of arboretum, so it cannot be saved natively: "

@@ -1,4 +1,4 @@
-"""A model whose answers come from trees: `trees_` are the trees, `ensemble_` is what they say together."""
+"""A model that predicts by trees: `trees_` are the trees, `ensemble_` is their joint prediction."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ __all__ = ["ModelOfMembers", "ModelOfTrees"]
 
 
 class ModelOfTrees(Explains, Estimator):
-    """Reading `trees_` over the columns of `schema_`, one or many."""
+    """Reads `trees_`, one or many, over the columns of `schema_`."""
 
     trees_: list[Tree]
-    _asked: dict[str, Any]
+    _cache: dict[str, Any]
 
-    _cached: ClassVar = ("_asked",)
-    _questions: ClassVar[tuple[int, ...]] = YES_NO  # kinds of nodes that its trees may have
-    _spreads: ClassVar[bool] = False  # a row that misses a value may go down several branches
+    _cached: ClassVar = ("_cache",)
+    _questions: ClassVar[tuple[int, ...]] = YES_NO  # kinds of nodes in its trees
+    _spreads: ClassVar[bool] = False  # a row with a missing value may go down several branches
     _attributes: ClassVar = {
-        "ensemble_ : Ensemble": "The trees as one: answers of some rounds, leaves, and the additive form, "
-        "a number for every leaf."
+        "ensemble_ : Ensemble": "The trees as one: predictions of the first rounds, leaves, and the additive "
+        "form (a number for every leaf)."
     }
 
     @property
     def ensemble_(self) -> Ensemble:
-        """The trees as one: what they answer together, by rounds, leaf by leaf."""
+        """The trees as one: their joint predictions, by rounds, leaf by leaf."""
         trees, reading = self.trees_, self._reading
-        cache = self.__dict__.setdefault("_asked", {})  # a pickled model has none
+        cache = self.__dict__.setdefault("_cache", {})  # a pickled model has none
         ensemble = cache.get(reading)
         if (
             ensemble is None
@@ -51,18 +51,18 @@ class ModelOfTrees(Explains, Estimator):
 
     @property
     def _reading(self) -> str:
-        """What leaves say (predict/leaf_values.py)."""
+        """How leaf values are read (predict/leaf_values.py)."""
         return "value"
 
     def _as_one(self, trees: list[Tree], reading: str) -> Ensemble:
-        """Return trees as an ensemble: the mean of what they say."""
+        """Return trees as an ensemble: the mean of their predictions."""
         return Ensemble(
             trees, np.ones(len(trees)), np.zeros(self._leaf_shape), rule="mean", reading=reading
         )
 
     @property
     def _leaf_shape(self) -> tuple[int, int]:
-        """Outputs, and numbers that a leaf has for each."""
+        """Number of outputs, and of values that a leaf has for each."""
         raise NotImplementedError
 
     def _served(self) -> Ensemble:
@@ -96,7 +96,7 @@ class ModelOfTrees(Explains, Estimator):
 
 
 class ModelOfMembers(ModelOfTrees):
-    """A model of other models: if they are trees over the columns of the table, it is one of trees."""
+    """A model of other models: a model of trees if all of them are trees over the columns of the table."""
 
     estimator_: Any
     estimators_: list[Any]
@@ -110,7 +110,7 @@ class ModelOfMembers(ModelOfTrees):
         return self._trees_of_members() is not None
 
     def _trees_of_members(self) -> list[Tree] | None:
-        members, cache = self.estimators_, self.__dict__.setdefault("_asked", {})
+        members, cache = self.estimators_, self.__dict__.setdefault("_cache", {})
         if cache.get("members") is not members:
             shared = self._shares_columns and all(
                 type(member) in self._tree_types and member.schema_ is self.schema_
@@ -122,7 +122,7 @@ class ModelOfMembers(ModelOfTrees):
 
     @property
     def _shares_columns(self) -> bool:
-        """Whether members are given the columns of the table as they are."""
+        """Whether members get the columns of the table as they are."""
         return True
 
     @property
@@ -133,20 +133,20 @@ class ModelOfMembers(ModelOfTrees):
         if trees is None:
             raise AttributeError(
                 f"this {type(self).__name__} has no trees: not all of its estimators are CART trees over "
-                "all columns of the table; ask its estimators_ one by one"
+                "all columns of the table; use its estimators_ one by one"
             )
         return trees
 
     def _encode(self, X: Any) -> Matrix:
         self._check_fitted()
-        told = getattr(
+        settings = getattr(
             self.estimators_[0], "unseen", None
-        )  # other libraries' learners do not know it
-        unseen = told or getattr(self, "unseen", None) or "missing"
+        )  # other libraries' estimators have no such parameter
+        unseen = settings or getattr(self, "unseen", None) or "missing"
         return encode(self.schema_, X, unseen=unseen, estimator_name=type(self).__name__)
 
     def _prove_sound(self) -> None:
-        if self._has_trees:  # others have proved each for itself
+        if self._has_trees:  # others have checked their own trees
             super()._prove_sound()
 
     def _served(self) -> Ensemble:
@@ -159,7 +159,7 @@ class ModelOfMembers(ModelOfTrees):
         from sklearn.base import clone
 
         part = super()._without_trees()
-        part.estimators_ = [clone(self.estimators_[0])]  # knows what to do with unseen words
+        part.estimators_ = [clone(self.estimators_[0])]  # has the policy for unseen categories
         return part
 
     def _anatomy(self) -> Anatomy:

@@ -1,15 +1,15 @@
-"""Declared parameters: what each may be, in words and as a test, and what it means.
+"""Declared parameters: the values each may have, in words and as a test, and its meaning.
 
     "max_depth": Parameter(integer(1) | none, "Depth at which growing stops.")
 
-An estimator lists such entries in ``_parameters``; its signature says the defaults. From the two come the
+An estimator lists such entries in ``_parameters``; its signature has the defaults. From the two come the
 check when it is fitted, the errors, and the text of its documentation:
 
     max_depth of CARTClassifier must be an int ≥ 1 or None, got -3
     CARTClassifier has no parameter 'max_dept': did you mean 'max_depth'?
 
 Parameters are checked when a model is fitted, as scikit-learn does, so that `set_params` and grid search may
-pass through invalid states. Unknown names are refused at once; a peer's other names for one thing (``eta``
+pass through invalid states. Unknown names are refused at once; a peer's other names of a parameter (``eta``
 for ``learning_rate``) are translated at once, so that `get_params` has one name for each.
 """
 
@@ -45,7 +45,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ParameterRule:
-    """What a parameter may be: a phrase that completes "must be ...", and a test."""
+    """The values a parameter may have: a phrase that completes "must be ...", and a test."""
 
     phrase: str
     allows: Callable[[Any], bool]
@@ -58,14 +58,14 @@ class ParameterRule:
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a parameter may be, and what it means."""
+    """The values a parameter may have, and its meaning."""
 
     rule: ParameterRule
     text: str = ""
 
 
 def integer(low: int, high: int | None = None) -> ParameterRule:
-    """Return the rule of an int in [low, high]."""
+    """Return the rule for an int in [low, high]."""
     phrase = f"an int ≥ {low}" if high is None else f"an int from {low} to {high}"
 
     def allows(value: Any) -> bool:
@@ -79,7 +79,7 @@ def integer(low: int, high: int | None = None) -> ParameterRule:
 def real(
     low: float, high: float = np.inf, *, open_low: bool = False, open_high: bool = False
 ) -> ParameterRule:
-    """Return the rule of a number between two ends."""
+    """Return the rule for a number between two ends."""
     left, right = "(" if open_low else "[", ")" if open_high else "]"
     phrase = f"a number in {left}{low:g}, {high:g}{right}"
     if high == np.inf:
@@ -100,7 +100,7 @@ def real(
 
 
 def fraction(low: float, high: float, **ends: bool) -> ParameterRule:
-    """Return the rule of a float (not an int) between two ends: a share of the rows or columns."""
+    """Return the rule for a float (not an int) between two ends: a share of the rows or columns."""
     rule = real(low, high, **ends)
     return ParameterRule(
         rule.phrase.replace("a number", "a float"),
@@ -109,7 +109,7 @@ def fraction(low: float, high: float, **ends: bool) -> ParameterRule:
 
 
 def one_of(*options: Any) -> ParameterRule:
-    """Return the rule of a few given values."""
+    """Return the rule for a few given values."""
     shown = [repr(option) for option in options]
     phrase = shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " or " + shown[-1]
 
@@ -122,7 +122,7 @@ def one_of(*options: Any) -> ParameterRule:
 
 
 def list_of(rule: ParameterRule) -> ParameterRule:
-    """Return the rule of a number, or a list of them."""
+    """Return the rule for a number, or a list of them."""
 
     def allows(value: Any) -> bool:
         values = np.atleast_1d(np.asarray(value, object))
@@ -132,12 +132,12 @@ def list_of(rule: ParameterRule) -> ParameterRule:
 
 
 def text_or(phrase: str, *types: type) -> ParameterRule:
-    """Return the rule of a value of some types, described by a phrase."""
+    """Return the rule for a value of some types, described by a phrase."""
     return ParameterRule(phrase, lambda v: isinstance(v, types))
 
 
 def checked_later(phrase: str) -> ParameterRule:
-    """Return the rule of a value that is checked together with the table."""
+    """Return the rule for a value that is checked together with the table."""
     return ParameterRule(phrase, lambda _: True)
 
 
@@ -160,20 +160,20 @@ an_estimator = ParameterRule(
 )
 
 
-_BROKEN = object()  # stands for a default that a model cannot be fitted with
+_BROKEN = object()  # stands for a default that breaks its own rule
 
 
 def take_arguments(arguments: dict[str, Any]) -> None:
-    """Make attributes of the arguments of a constructor, given its ``locals()``."""
+    """Set the arguments of a constructor, given its ``locals()``, as attributes."""
     model = arguments.pop("self")
-    arguments.pop("__class__", None)  # there where the constructor says super()
+    arguments.pop("__class__", None)  # present where the constructor calls super()
     vars(model).update(arguments)
 
 
 class Declared:
-    """Mixin: parameters are declared in ``_parameters``, other names of them in ``_aliases``.
+    """Mixin: parameters are declared in ``_parameters``, their other names in ``_aliases``.
 
-    The documentation of a class has them in place of the line ``[parameters]``, and what stands in
+    The docstring of a class gets them in place of the line ``[parameters]``, and the entries of
     ``_attributes`` in place of ``[attributes]``.
 
     Examples
@@ -204,8 +204,8 @@ class Declared:
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        """Return the constructor's parameters; with ``**kwargs``, also those it hands on."""
-        if "_names_here" not in cls.__dict__:  # to read a signature takes longer than all the rest
+        """Return the constructor's parameters; with ``**kwargs``, also those it passes on."""
+        if "_names_here" not in cls.__dict__:  # reading a signature takes longer than all the rest
             names = super()._get_param_names()  # type: ignore[misc]
             if _passes_on(cls.__init__):
                 above = [base for base in cls.__mro__[1:] if "__init__" in vars(base)]
@@ -240,7 +240,7 @@ class Declared:
     def _rules(cls) -> list[tuple[str, ParameterRule, Any]]:
         """Return name, rule and default of the declared parameters, in the order of the constructor.
 
-        A default that obeys its rule is looked at once for all: else a small fit would take a tenth longer.
+        A default that obeys its rule is checked once for all fits: else a small fit would take 10 % longer.
         """
         if "_rules_here" not in cls.__dict__:
             defaults: dict[str, Any] = {}
@@ -261,9 +261,9 @@ class Declared:
 
 
 def _refuse_unknown(init: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a constructor that knows other names of its parameters, and refuses unknown ones.
+    """Return a constructor that accepts other names of its parameters and refuses unknown ones.
 
-    One that takes any name (``**kwargs`` of a subclass) hands them on to another, which refuses them.
+    One that takes any name (``**kwargs`` of a subclass) passes them on to another, which refuses them.
     """
     known = [name for name in inspect.signature(init).parameters if name != "self"]
     passes_on = _passes_on(init)
@@ -299,13 +299,13 @@ def _translated(owner: type[Declared], given: dict[str, Any]) -> dict[str, Any]:
     return translated
 
 
-# names that parameters and their values had in earlier versions of scikit-learn, and what they are today
+# names of parameters and values in earlier versions of scikit-learn, and their names today
 _FORMER_NAMES = {
     "base_estimator": "it is called 'estimator' today",
     "presort": "columns are always sorted once where that is faster: leave it out",
-    "min_impurity_split": "a split is judged by what it gains: use 'min_impurity_decrease'",
+    "min_impurity_split": "splits are judged by their impurity decrease: use 'min_impurity_decrease'",
 }
-_FORMER_VALUES = {  # (parameter, value) -> (what it is today, how to say so)
+_FORMER_VALUES = {  # (parameter, value) -> (its name today, the hint)
     ("loss", "ls"): ("squared_error", "'ls' is called 'squared_error' today"),
     ("loss", "lad"): ("absolute_error", "'lad' is called 'absolute_error' today"),
     ("loss", "deviance"): ("log_loss", "'deviance' is called 'log_loss' today"),
@@ -313,13 +313,13 @@ _FORMER_VALUES = {  # (parameter, value) -> (what it is today, how to say so)
     ("criterion", "mae"): ("absolute_error", "'mae' is called 'absolute_error' today"),
     ("max_features", "auto"): (
         "sqrt",
-        "'auto' meant 'sqrt' for classes and None for numbers: say which",
+        "'auto' meant 'sqrt' for classifiers and None for regressors: give one of them",
     ),
 }
 
 
 def _today(name: str, value: Any, rule: Any) -> str:
-    """Return what a former value is called now, where the parameter still takes it."""
+    """Return a hint with today's name of a former value, if the parameter still takes it."""
     today, words = _FORMER_VALUES.get(
         (name, value) if isinstance(value, str) else ("", ""), ("", "")
     )

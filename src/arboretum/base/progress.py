@@ -1,13 +1,13 @@
-"""How long the rest of a fit will take: by the seconds of work so far, compiling left out.
+"""How long the rest of a fit will take, estimated from the time so far without compiling.
 
-The first fit on a machine compiles its kernels somewhere among its first trees. That happens once, so it says
+The first fit on a machine compiles its kernels during its first trees. That happens once, so it predicts
 nothing about the trees that are left:
 
     clock     ├── compiling 30 s ──┼ tree 1 ┼ tree 2 ┼ tree 3 …
     work                           0       .1       .2       .3
 
-An estimate is made after two seconds of work: before that, what surrounds the first trees weighs more than
-the trees.
+The first estimate is made after two seconds of work: before that, the overhead around the first trees
+dominates.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 __all__ = ["Pace", "duration", "time_left_column"]
 
 _PATIENCE = 2.0  # seconds of work before its pace is judged
-_LONG = 0.5  # seconds after which compiling is worth a word
+_LONG = 0.5  # seconds of compiling before it is mentioned
 _LOG = "arboretum.engine.compiler.log"
 
 
 def _compile_log() -> CompileLog | None:
-    """Return what knows of compiling; None as long as nothing compiled was imported."""
+    """Return the log of compiling; None as long as no compiled module was imported."""
     module = sys.modules.get(_LOG)
     return None if module is None else module.compiled
 
 
 class Pace:
-    """The seconds that pieces of work take.
+    """Measures how long pieces of work take.
 
     Examples
     --------
     >>> pace = Pace()
-    >>> pace.tell(3)
-    >>> print(pace.left(10))  # too early to say
+    >>> pace.note(3)
+    >>> print(pace.left(10))  # too early for an estimate
     None
     """
 
@@ -57,12 +57,12 @@ class Pace:
         """How long the work has taken."""
         return self._clock() - self._start
 
-    def tell(self, done: int) -> None:
-        """Note that so many pieces are done by now."""
+    def note(self, done: int) -> None:
+        """Note that ``done`` pieces are finished."""
         self._done, self._at = done, self.seconds
 
     def left(self, wanted: int) -> float | None:
-        """Return how many seconds the rest of so many pieces will take, or None if that is not known."""
+        """Return how many seconds the rest of ``wanted`` pieces will take; None if it is too early."""
         if not self._done or self._at < _PATIENCE:
             return None
         rest = self._at / self._done * (wanted - self._done)
@@ -84,7 +84,7 @@ def duration(seconds: float) -> str:
 
 
 def describe(pace: Pace | None, wanted: float | None) -> str:
-    """Return what stands behind a bar: that kernels are compiled, or the time that is left, if it is known.
+    """Return the text behind a bar: that kernels are compiled, or the estimated time left.
 
     >>> describe(Pace(), 10)
     ''
@@ -97,9 +97,9 @@ def describe(pace: Pace | None, wanted: float | None) -> str:
 
 
 def time_left_column() -> Any:
-    """Return the column of a bar of rich that tells `describe` of a task and its field ``pace``.
+    """Return a column of rich's bar that shows `describe` of a task and its field ``pace``.
 
-    A task whose field ``is_silent`` is true has a line below it that tells.
+    A task whose field ``is_silent`` is true has a line below it that shows the same.
     """
     from rich.progress import ProgressColumn
     from rich.table import Column

@@ -1,4 +1,4 @@
-"""Lines about work that goes on: rounds of boosting under `verbose`, steps where there is no terminal."""
+"""Lines about long work: rounds of boosting under `verbose`, and steps where there is no terminal."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _BETWEEN = 5.0  # seconds between lines
 class ProgressLines:
     """Prints the score of rounds: of the first ten, then every tenth, every hundredth …
 
-    ``verbose=2`` prints every round; of a silent fit there is none.
+    ``verbose=2`` prints every round, ``verbose=0`` none.
 
     Examples
     --------
     >>> report = ProgressLines(1, 20, out_of_bag=False)
           Iter       Train Loss   Remaining Time
-    >>> report.tell(10, 0.5, None)  # doctest: +SKIP
+    >>> report.report(10, 0.5, None)  # doctest: +SKIP
             11           0.5000            0.01s
     """
 
@@ -34,7 +34,7 @@ class ProgressLines:
         names = ["Train Loss", *(["OOB Improve"] if out_of_bag else []), "Remaining Time"]
         print(f"{'Iter':>10}" + "".join(f"{name:>17}" for name in names))
 
-    def tell(self, number: int, score: float, improvement: float | None) -> None:
+    def report(self, number: int, score: float, improvement: float | None) -> None:
         """Report the round with this number, from 0."""
         self.first = number if self.first < 0 else self.first
         done = number + 1
@@ -51,8 +51,8 @@ class ProgressLines:
 class StepLines:
     """Writes the current step of long work to standard error, every few seconds.
 
-    For scripts and notebooks, where a bar cannot be drawn. Lines come from a thread of their own, so that
-    a long step is seen, too; work of less than three seconds writes nothing.
+    For scripts and notebooks, where no bar can be drawn. Lines come from a thread of their own, so that
+    a single long step shows up too; work of less than three seconds writes nothing.
 
     Examples
     --------

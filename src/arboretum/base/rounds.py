@@ -1,13 +1,13 @@
 """Rounds one after another: a bar, an early end, and Ctrl-C.
 
-Ctrl-C ends a fit between two rounds. Those that were finished stay on the estimator, then the interrupt goes
-on, so that whoever called `fit` (a cross-validation, a stack, a script) ends too:
+Ctrl-C ends a fit between two rounds. The finished rounds stay on the estimator, then the interrupt goes
+on, so that the caller of `fit` (a cross-validation, a stack, a script) ends too:
 
     fit ── round ── round ── round ─╳ Ctrl-C
                                     ├─► the estimator has three rounds: interrupted_, predict, save
                                     └─► KeyboardInterrupt, or with on_interrupt = "keep" a warning
 
-At the prompt the estimator is at hand, with its rounds; nobody else's loop takes it for a whole one.
+At the prompt the estimator can be used with its finished rounds; no caller mistakes it for a whole model.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
     "run_rounds",
 ]
 
-Listener = Callable[[str, int, int], None]  # who, how many are done, of how many
+Listener = Callable[[str, int, int], None]  # name of the estimator, rounds done, rounds wanted
 _listener: Listener | None = None
 
 _WAYS = ("raise", "keep")
@@ -67,20 +67,20 @@ def run_rounds(
     what: str = "round",
     bar: bool = False,
 ) -> Interrupted | None:
-    """Let rounds be made until they end; return how far they got if Ctrl-C ended them.
+    """Run rounds until they end; return how far they got if Ctrl-C ended them.
 
     Parameters
     ----------
     rounds : iterable of int
-        Makes one or several rounds at every step, keeps them, and yields the number of the next one.
+        Every step makes one or several rounds, keeps them, and yields the number of the next one.
     numbers : range
-        The rounds that are wanted.
+        The requested rounds.
     kept : callable
-        Returns how many rounds are kept. An interrupt goes on at once if there are none.
+        Returns how many rounds are kept. If there are none, an interrupt goes on at once.
     name : str
-        Who makes them.
+        Name of the estimator.
     what : str
-        What is made, for messages.
+        What a round makes, for messages.
     bar : bool
         Show a bar.
 
@@ -110,9 +110,9 @@ def run_rounds(
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Tell ``listener`` of the progress of every fit meanwhile; no bars are shown then.
+    """Report the progress of every fit in this context to ``listener``; no bars are shown.
 
-    >>> with listening(lambda who, done, wanted: print(who, done, "of", wanted)):
+    >>> with listening(lambda name, done, wanted: print(name, done, "of", wanted)):
     ...     with progress(2, False, "Model") as on_progress:
     ...         on_progress(1)
     Model 0 of 2
@@ -127,7 +127,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 def is_listened_to() -> bool:
-    """Tell whether somebody wants to hear of every few rounds."""
+    """Return True if a listener wants to be called every few rounds."""
     return _listener is not None
 
 
@@ -135,7 +135,9 @@ def is_listened_to() -> bool:
 def progress(
     n: int, shown: bool, what: str, doing: str = "growing trees"
 ) -> Iterator[Callable[[int], None] | None]:
-    """Show a bar, or tell who listens; yields what is to be told the number of finished trees, or None.
+    """Show a progress bar or notify a listener.
+
+    Yields a callback taking the number of finished trees, or None if there is neither.
 
     >>> with progress(10, False, "RandomForestClassifier") as on_progress:
     ...     print(on_progress)
@@ -156,24 +158,24 @@ def progress(
         task = bar.add_task("", total=n, pace=pace)
 
         def on_progress(done: int) -> None:
-            pace.tell(done)
+            pace.note(done)
             bar.update(task, completed=done)
 
         yield on_progress
 
 
 class Interruptible(_AnyEstimator):
-    """An estimator that is made in rounds, and keeps those that are finished.
+    """An estimator that is fitted in rounds, and keeps those that are finished.
 
-    ``on_interrupt`` is no parameter: copies do not have it, so what clones an estimator to fit it (a
-    cross-validation, a bag) is always interrupted.
+    ``on_interrupt`` is no parameter: copies do not have it, so copies that a cross-validation or a bag fits
+    are always interrupted.
     """
 
     interrupted_: Interrupted | None = None
     _attributes_of_rounds: ClassVar = {
         "interrupted_ : Interrupted or None": "How far the fit got if Ctrl-C ended it: (done, wanted, what).",
-        'on_interrupt : {"raise", "keep"}': "What `fit` does about Ctrl-C once the finished rounds are kept: "
-        "let the interrupt go on, or warn and return. Set it on the estimator; copies do not have it.",
+        'on_interrupt : {"raise", "keep"}': "What `fit` does on Ctrl-C, once the finished rounds are kept: "
+        "raise KeyboardInterrupt, or warn and return. Set it on the estimator; copies do not have it.",
     }
 
     @property
@@ -188,7 +190,7 @@ class Interruptible(_AnyEstimator):
         self._on_interrupt = way
 
     def _end_fit(self, interrupted: Interrupted | None) -> Self:
-        """End a fit whose rounds are all kept: return the estimator, or let an interrupt go on."""
+        """End a fit whose finished rounds are kept: return the estimator, or raise the interrupt again."""
         if interrupted is None:
             self.__dict__.pop("interrupted_", None)
             return self
@@ -202,16 +204,16 @@ class Interruptible(_AnyEstimator):
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:
         state = super()._get_fitted_state()
-        if self.interrupted_ is not None:  # a whole model has nothing to tell
+        if self.interrupted_ is not None:  # complete models need no such entry
             state["interrupted"] = list(self.interrupted_)
         return state
 
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
         super()._read_fitted_state(state)
-        told = state.get("interrupted")
-        if told is None:
+        stored = state.get("interrupted")
+        if stored is None:
             return
-        good = isinstance(told, list) and list(map(type, told)) == [int, int, str]
-        if not good or told[2] not in ("round", "step", "tree", "estimator"):
-            raise ModelFileError("it does not say how far its fit got")
-        self.interrupted_ = Interrupted(*told)
+        good = isinstance(stored, list) and list(map(type, stored)) == [int, int, str]
+        if not good or stored[2] not in ("round", "step", "tree", "estimator"):
+            raise ModelFileError("it lacks how far its fit got")
+        self.interrupted_ = Interrupted(*stored)

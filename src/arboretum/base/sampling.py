@@ -1,21 +1,21 @@
 """Rows drawn at random: the ways in which bags, forests and boosters draw them.
 
-    way                 may a row come twice?     who
-    draw_counts         yes, all alike            forests, bagging
-    draw_by_weight      yes, heavy ones oftener   AdaBoost that resamples, bagging of what cannot weigh rows
-    smallest            no, by the least keys     bagging, XGBoost, LightGBM and its GOSS
+    way                 may a row repeat?         used by
+    draw_counts         yes, all equally likely    forests, bagging
+    draw_by_weight      yes, by weight            AdaBoost that resamples, bagging without sample weights
+    smallest            no, the smallest keys      bagging, XGBoost, LightGBM and its GOSS
     draw_in_turn        no, one after another     Friedman's boosting
-    draw_heavier        no, heavy ones sooner     bagging of what cannot weigh rows
+    draw_heavier        no, heavy ones sooner     bagging without sample weights
 
-They differ because models that exist must stay what they are. All numbers are hashes of (key, number), so
-nothing is stored: whoever asks for the rows of tree 17, now or after loading the model, in any thread, gets
-the same. What a model keeps is the rules of its bags (`Bootstrap`, `BagRules`):
+They differ because existing models must not change. All random numbers are hashes of (key, number), so
+nothing is stored: the rows of tree 17 are the same now and after loading the model, in any thread.
+A model keeps only the rules of its bags (`Bootstrap`, `BagRules`):
 
     estimator 0   rows 3 3 1 0 4   columns 0 2      rows as counts   1 1 0 2 1    row 2 is out of bag
     estimator 1   rows 2 0 0 4 1   columns 1 2                       2 1 1 0 1
 
-Their `counts` is the one place that answers: growing, out-of-bag answers, quantiles, variances, importances
-and proximities ask it.
+Their `counts` is used everywhere: by growing, out-of-bag predictions, quantiles, variances, importances
+and proximities.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _ROWS, _COLUMNS = 0x705, 0xC01
 
 
 def tree_key(seed: int, tree: int) -> int:
-    """Return the key of one tree: all its random numbers come from it."""
+    """Return the key of one tree; all its random numbers derive from it."""
     return key_of(seed, tree)
 
 
@@ -60,7 +60,7 @@ def growing_key(seed: int, tree: int) -> int:
 
 
 def n_draws(max_samples: int | float | None, n: int) -> int:
-    """Return how many draws a bag makes: itself, a share of the rows, or as many as there are rows."""
+    """Return how many draws a bag makes: a number, a share of the rows, or one per row."""
     if max_samples is None:
         return n
     if isinstance(max_samples, (int, np.integer)):
@@ -84,14 +84,16 @@ def draw_counts(key: int, n: int, size: int) -> np.ndarray:
 
 
 def draw_by_weight(w: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Return the rows that numbers in [0, 1) draw: row i owns a stretch of length w_i.
+    """Return the rows selected by numbers in [0, 1): row i owns an interval of length w_i.
 
     >>> draw_by_weight(np.array([0.1, 0.2, 0.7]), np.array([0.05, 0.1, 0.29, 0.31, 0.99]))
     array([0, 1, 1, 2, 2])
     """
     ends = np.cumsum(w) / w.sum()
     rows = np.searchsorted(ends, shares, side="right")
-    return np.minimum(rows, np.flatnonzero(w)[-1])  # the last end may round to less than 1
+    return np.minimum(
+        rows, np.flatnonzero(w)[-1]
+    )  # the end of the last interval may round to less than 1
 
 
 # ---------------------------------------------------------------------- without
@@ -105,7 +107,7 @@ def hashes(key: int, n: int) -> np.ndarray:
 
 
 def smallest(keys: np.ndarray, k: int) -> np.ndarray:
-    """Return in order the places of the k smallest uint64 keys, of equals the first.
+    """Return in order the positions of the k smallest uint64 keys, the first of equal ones.
 
     >>> smallest(np.array([7, 3, 9, 3], np.uint64), 3).tolist(), len(smallest(hashes(5, 100), 30))
     ([0, 1, 3], 30)
@@ -132,7 +134,7 @@ def smallest(keys: np.ndarray, k: int) -> np.ndarray:
 def draw_in_turn(key: int, n: int, k: int, w: np.ndarray | None = None) -> np.ndarray:
     """Return n marks, 1 for k rows that are drawn one after another; see the loop in engine/rows/sample.py.
 
-    If all of them weigh nothing, as many are drawn anew from those that do.
+    If all of them have weight 0, as many are drawn again from rows with a weight.
 
     >>> int(draw_in_turn(3, 10, 4).sum())
     4
@@ -151,7 +153,7 @@ def draw_in_turn(key: int, n: int, k: int, w: np.ndarray | None = None) -> np.nd
 
 
 def draw_heavier(w: np.ndarray, shares: np.ndarray, k: int) -> np.ndarray:
-    """Return k rows that numbers in [0, 1) draw: waiting times, of which a row of twice the weight has half.
+    """Return k rows selected by numbers in [0, 1): waiting times, half as long for a row of twice the weight.
 
     >>> draw_heavier(np.array([0.1, 0.2, 0.7]), np.array([0.5, 0.5, 0.5]), 2)
     array([2, 1])
@@ -160,9 +162,9 @@ def draw_heavier(w: np.ndarray, shares: np.ndarray, k: int) -> np.ndarray:
     return np.argsort(wait, kind="stable")[:k]
 
 
-# ---------------------------------------------------------------------- what a model keeps
+# ---------------------------------------------------------------------- rules that a model keeps
 class _Rules:
-    """Rules that can be compared, and kept in a file."""
+    """Rules that can be compared and saved."""
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -197,9 +199,9 @@ class Bootstrap(_Rules):
     weighing: np.ndarray | None = None
 
     def counts(self, tree: int) -> np.ndarray:
-        """Return how often every row is in the bag of a tree; 0 is out of bag.
+        """Return how often every row is in the bag of a tree; rows with 0 are out of bag.
 
-        A bag that holds nothing but rows of weight 0 is drawn again, from the others.
+        A bag with only rows of weight 0 is drawn again, from the others.
 
         >>> Bootstrap(1, 6, draws=6).counts(0).sum(), Bootstrap(1, 3, draws=None).counts(0)
         (np.float64(6.0), array([1., 1., 1.]))
@@ -217,7 +219,7 @@ class Bootstrap(_Rules):
 
     @classmethod
     def from_state(cls, state: Any) -> Bootstrap:
-        """Build the bags from what `to_state` returned; any nonsense is a ModelFileError."""
+        """Build the bags from the result of `to_state`; raise a ModelFileError if it is invalid."""
         n_rows, weighing = whole(state, "n_rows", 1), state["weighing"]
         draws = None if state["draws"] is None else whole(state, "draws", 1)
         good = draws is None or draws <= n_rows
@@ -233,7 +235,7 @@ class Bootstrap(_Rules):
 
 @dataclass(frozen=True, eq=False)
 class BagRules(_Rules):
-    """The rules that rows and columns are drawn by.
+    """The rules by which rows and columns are drawn.
 
     Attributes
     ----------
@@ -243,11 +245,11 @@ class BagRules(_Rules):
     draws, columns : int
         How many rows and columns every estimator gets.
     replace, replace_columns : bool
-        A row or column may be drawn again.
+        Whether a row or column may be drawn again.
     weight : float64 array or None
         Weights of the rows; those of weight 0 are never drawn.
     by_weight : bool
-        Draw rows in proportion to their weight: for estimators that cannot weigh rows themselves.
+        Draw rows in proportion to their weight: for estimators that take no sample weights.
     """
 
     seed: int
@@ -293,7 +295,7 @@ class BagRules(_Rules):
         return counts
 
     def weights(self, number: int) -> np.ndarray:
-        """Return what every row weighs for an estimator: its count, times its own weight."""
+        """Return the weight of every row for an estimator: its count times its own weight."""
         counts = self.counts(number)
         return counts if self.weight is None or self.by_weight else counts * self.weight
 
@@ -310,16 +312,16 @@ class BagRules(_Rules):
 
     @property
     def all_columns(self) -> bool:
-        """Every estimator gets the table as it is."""
+        """Whether every estimator gets all columns, in order."""
         return not self.replace_columns and self.columns == self.n_columns
 
     def random_state(self, number: int) -> int:
-        """Return the seed of what an estimator draws itself."""
+        """Return the seed for an estimator's own draws."""
         return growing_key(self.seed, number) >> 32
 
     @classmethod
     def from_state(cls, state: Any, n_columns: int) -> BagRules:
-        """Build the rules from what `to_state` returned; any nonsense is a ModelFileError."""
+        """Build the rules from the result of `to_state`; raise a ModelFileError if it is invalid."""
         n_rows = whole(state, "n_rows", 1)
         numbers: Any = {name: whole(state, name, 1) for name in ("draws", "columns")}
         flags: Any = {name: state[name] for name in ("replace", "replace_columns", "by_weight")}
@@ -332,7 +334,7 @@ class BagRules(_Rules):
             good &= weight.dtype == np.float64
             good = good and bool(np.all(weight >= 0) and 0 < weight.sum() < np.inf)
         if not good:
-            raise ModelFileError("what rows and columns are drawn by does not fit the model")
+            raise ModelFileError("the rules for drawing rows and columns do not fit the model")
         return cls(whole(state, "seed", 0), n_rows, n_columns, **numbers, **flags, weight=weight)
 
 

@@ -1,12 +1,12 @@
 """SHAP values of a mean of models: the mean of their SHAP values.
 
-What a column adds to ½ (a + b) is half of what it adds to a and half of what it adds to b, so models that
-answer with the mean of others, votes and bags, are as exact as those are:
+A column's contribution to ½ (a + b) is half of its contribution to a and half of that to b, so models that
+predict the mean of others, votes and bags, have SHAP values as exact as theirs:
 
-    vote of a forest and a booster of numbers      values of either, weighed as their answers are
+    vote of a forest and a booster of numbers      values of each, weighted like their predictions
     bag whose members see some columns             a member's values stand at its columns, 0 elsewhere
 
-Class shares are averaged, not margins: a member whose shares are a bent sum (a booster's) needs a background.
+Class probabilities are averaged, not margins: a member with a nonlinear link (a booster) needs a background.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Member", "joined", "joined_base"]
 
 
 class Member(NamedTuple):
-    """One of the models whose answers are averaged."""
+    """One of the models whose predictions are averaged."""
 
     model: Explains
     weight: float = 1.0
@@ -36,7 +36,7 @@ class Member(NamedTuple):
 def joined(
     whole: Explains, members: list[Member], X: Any, background: Any, pairs: bool, output: str
 ) -> Explained:
-    """Return the weighted mean of what the members say of rows."""
+    """Return the weighted mean of the members' SHAP values."""
     from arboretum.base.shap_values import Explained
 
     _check_output(whole, output)
@@ -46,10 +46,10 @@ def joined(
     values: Any = 0.0
     base: Any = 0.0
     for member in members:
-        asked = _asked(whole, member, background)
+        wanted = _output_of(whole, member, background)
         try:
             found = member.model._explained(
-                _own(X, member), _own(background, member), pairs, asked, None
+                _own(X, member), _own(background, member), pairs, wanted, None
             )
         except NoAdditiveForm as error:
             raise NoAdditiveForm(f"{type(whole).__name__} is a mean of models: {error}") from error
@@ -61,12 +61,12 @@ def joined(
 
 
 def joined_base(whole: Explains, members: list[Member]) -> Any:
-    """Return the weighted mean of what the members' values are added to, without a background."""
+    """Return the weighted mean of the members' base values, without a background."""
     n_classes = _classes(whole)
     base: Any = 0.0
     for member in members:
-        _asked(whole, member, None)
-        own = np.asarray(member.model.shap_base_value())  # class shares are sums here
+        _output_of(whole, member, None)
+        own = np.asarray(member.model.shap_base_value())  # class probabilities are sums here
         base = base + member.weight * _by_class(own, n_classes, 0, of=1.0)
     return base / sum(member.weight for member in members)
 
@@ -79,12 +79,12 @@ def _check_output(whole: Explains, output: str) -> None:
         )
     if output == "probability" and _classes(whole) is None:
         raise ParameterError(
-            f"output='probability' is for classifiers, {name} tells numbers: use output='raw'"
+            f"output='probability' is for classifiers, {name} predicts numbers: use output='raw'"
         )
 
 
-def _asked(whole: Explains, member: Member, background: Any) -> str:
-    """Return what a member is asked for: its share of what is averaged."""
+def _output_of(whole: Explains, member: Member, background: Any) -> str:
+    """Return the output that is explained for a member: its part of the average."""
     own = member.model
     name = type(own).__name__
     if own._members() is not None:
@@ -95,12 +95,12 @@ def _asked(whole: Explains, member: Member, background: Any) -> str:
             raise NoAdditiveForm(
                 f"{type(whole).__name__} averages numbers, and those of its {name} are a function of a "
                 "sum: explain its models one by one (estimators_); scikit-learn's "
-                "permutation_importance tells what columns are worth to any model"
+                "permutation_importance works with any model"
             )
         return "raw"
     if bent and background is None:
         raise ParameterError(
-            f"{type(whole).__name__} averages class shares, and those of its {name} are no sums: give a "
+            f"{type(whole).__name__} averages probabilities, and those of its {name} are no sums: give a "
             "background, a table of rows to compare with, a sample of the training rows, say"
         )
     return "probability"
@@ -130,7 +130,7 @@ def _by_column(values: np.ndarray, member: Member, n_features: int, pairs: bool)
 def _by_class(
     values: np.ndarray, n_classes: int | None, axes: int, *, of: float = 0.0
 ) -> np.ndarray:
-    """Return values with a last axis of classes; two classes told by one number become two, of a sum."""
+    """Return values with a last axis of classes; two classes with one number become two, of sum ``of``."""
     if n_classes is None or values.ndim > axes:
         return values
     return np.stack([of - values, values], axis=-1)

@@ -1,8 +1,8 @@
-"""`shap_values` and `explain`: what every model of trees can tell about its answers.
+"""`shap_values` and `explain`: the contributions of columns to predictions, for all models of trees.
 
-model.shap_values(X)                    what every column adds, path-dependent
+model.shap_values(X)                    contributions of the columns, path-dependent
 model.shap_values(X, background=B)      against the rows of B
-model.shap_base_value()                 what they are added to
+model.shap_base_value()                 the base to which they are added
 model.explain(X)                        both, with the rows and the names: shap.Explanation
 """
 
@@ -27,21 +27,23 @@ if TYPE_CHECKING:
 __all__ = ["Explained", "Explains"]
 
 _OUTPUTS = ("raw", "probability", "loss")
-_INSTEAD = "scikit-learn's permutation_importance tells what columns are worth to any model"
+_INSTEAD = "scikit-learn's permutation_importance works with any model"
 
 
 class Explained(NamedTuple):
-    """SHAP values and what they are added to."""
+    """SHAP values and the base to which they are added."""
 
     values: np.ndarray  # (rows, columns, ...) as `shap_values` returns them
-    base: np.ndarray  # (...) or, of a loss, (rows,)
+    base: np.ndarray  # (...) or, for a loss, (rows,)
 
 
 class Explains:
-    """A model that can tell what every column adds to its answers."""
+    """A model that computes the contributions of columns to its predictions."""
 
     schema_: Schema
-    _cover: ClassVar[str] = "weight"  # the figure of a node that says how likely its branches are
+    _cover: ClassVar[str] = (
+        "weight"  # the figure of a node that gives the probabilities of its branches
+    )
 
     def shap_values(
         self,
@@ -52,28 +54,28 @@ class Explains:
         output: str = "raw",
         y: Any = None,
     ) -> np.ndarray:
-        """Return what every column adds to the answer to every row: SHAP values, exactly.
+        """Return the contribution of every column to every prediction: exact SHAP values.
 
-        They sum to what the model says of a row, less `shap_base_value`.
+        They sum to the model's raw prediction of a row, less `shap_base_value`.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
         background : table or None
-            None: a column that is not known goes down all branches of a tree, each by its share of the
+            None: an unknown column goes down all branches of a tree, each with its share of the
             training weight (path-dependent). A table: its value is taken from the rows of the table, and the
             mean over them counts (interventional).
         interactions : bool, default=False
-            Tell of pairs: what two columns bring together stands half at either place of a symmetric table
-            whose rows sum to the values.
+            Return the contributions of pairs: half of the joint effect of two columns stands at either
+            place of a symmetric table whose rows sum to the values.
         output : {"raw", "probability", "loss"}, default="raw"
-            What is explained: the sum of the trees (class shares of trees and forests, the margin of
-            boosters), the probabilities made of it, or the loss of every row: the log loss of classes, the
-            squared error of numbers, e^m - y m where sums are logarithms of means. The last two need a
-            background, unless probabilities are the sum itself: every change against a row of it is bent as
-            the curve is between the two sums.
+            What is explained: the sum of the trees (class probabilities of trees and forests, the margin of
+            boosters), the probabilities computed from it, or the loss of every row: log loss for classes,
+            squared error for numbers, e^m - y m for log links. The last two need a
+            background, unless probabilities are the sum itself: every difference to a background row is
+            rescaled as the link rescales the difference of the two sums.
         y : array-like or None
-            What is true, for ``output="loss"``.
+            The actual values, for ``output="loss"``.
 
         Returns
         -------
@@ -85,21 +87,21 @@ class Explains:
         Raises
         ------
         NoAdditiveForm
-            The answer of the model is not a sum over the leaves of trees.
+            The prediction of the model is not a sum over the leaves of trees.
         """
         return self._explained(X, background, interactions, output, y).values
 
     def shap_base_value(
         self, *, background: Any = None, output: str = "raw", X: Any = None, y: Any = None
     ) -> Any:
-        """Return what SHAP values are added to: the mean over the background, or what trees expect.
+        """Return the base of SHAP values: the mean over the background, or the trees' expectation.
 
         Parameters
         ----------
         background, output
-            As of `shap_values`.
+            As for `shap_values`.
         X, y : table and labels, or None
-            For ``output="loss"``, where it is another for every row.
+            For ``output="loss"``, where the base differs from row to row.
 
         Returns
         -------
@@ -126,16 +128,16 @@ class Explains:
         output: str = "raw",
         y: Any = None,
     ) -> Any:
-        """Return SHAP values with what they are added to, the rows, and the names of the columns.
+        """Return SHAP values with their base, the rows, and the names of the columns.
 
-        Arguments as of `shap_values`.
+        Arguments as for `shap_values`.
 
         Returns
         -------
         shap.Explanation
-            If the package shap is installed: all of its plots take it. Else our own `Explanation` of the same
-            attributes: ``values``, ``base_values``, ``data``, ``feature_names``, ``output_names``, and
-            ``display_data``, the rows with words where ``data`` has places of categories.
+            If the package shap is installed: all of its plots take it. Else our own `Explanation` with
+            attributes ``values``, ``base_values``, ``data``, ``feature_names``, ``output_names``, and
+            ``display_data``, the rows with words where ``data`` has codes of categories.
         """
         from arboretum.predict.shap.explanation import make_explanation
 
@@ -155,9 +157,9 @@ class Explains:
             found.values, base, rows, list(schema.names), names, _words(rows, schema)
         )
 
-    # ------------------------------------------------------------------ how
+    # ------------------------------------------------------------------ how they are computed
     def _members(self) -> list[Member] | None:
-        """Return the models whose mean is the answer, None if it is a sum of trees itself."""
+        """Return the models whose mean is predicted, None if the prediction is a sum of trees itself."""
         return None
 
     def _table_for_members(self, X: Any) -> Any:
@@ -196,7 +198,7 @@ class Explains:
             raise ParameterError(f"interactions must be True or False, got {interactions!r}")
         if (y is not None) != (output == "loss"):
             raise ParameterError(
-                "output='loss' needs y, the true answers to the rows"
+                "output='loss' needs y, the actual values of the rows"
                 if y is None
                 else f"y is for output='loss', and output is {output!r}"
             )
@@ -220,8 +222,8 @@ class Explains:
             )
         if others is None:
             raise ParameterError(
-                f"output={output!r} needs a background, a table of rows to compare with: a sample of the "
-                "training rows, say; without one only output='raw' can be explained"
+                f"output={output!r} needs a background, a table of rows to compare with: "
+                "some training rows, for instance; without one only output='raw' can be explained"
             )
         form = ensemble.additive()
         sums = form.sums(matrix, n_jobs), form.sums(others, n_jobs)
@@ -240,13 +242,13 @@ class Explains:
         )
 
     def _bends(self, ensemble: Ensemble, output: str) -> bool:
-        """Tell whether what is explained is another thing than the sum; raise if it makes no sense."""
+        """Return True if the output is not the sum itself; raise if it is not defined."""
         if output == "raw":
             return False
         name, link = type(self).__name__, ensemble.link.name
         if link in ("own", "step"):
             raise ParameterError(
-                f"output={output!r} needs to know what sums mean, and those of this {name} go through "
+                f"output={output!r} needs a differentiable link, and the sums of this {name} go through "
                 + ("a function of the user's own" if link == "own" else "a step: it has no slope")
                 + "; use output='raw'"
             )
@@ -254,12 +256,12 @@ class Explains:
             return True
         if not hasattr(self, "classes_"):
             raise ParameterError(
-                f"output='probability' is for classifiers, {name} tells numbers: use output='raw'"
+                f"output='probability' is for classifiers, {name} predicts numbers: use output='raw'"
             )
         return link != "identity"
 
     def _truth(self, y: Any, n_rows: int) -> tuple[np.ndarray, bool]:
-        """Return true answers as class codes or numbers, and whether they are classes."""
+        """Return actual values as class codes or numbers, and whether they are classes."""
         from arboretum.data.target import numbers
 
         labels, name = getattr(self, "classes_", None), type(self).__name__
@@ -287,7 +289,7 @@ class Explains:
 
 
 def _shaped(values: np.ndarray, ensemble: Ensemble, axis: int = 0) -> np.ndarray:
-    """Return values whose axis of outputs has the outputs and classes of the ensemble, but no single ones."""
+    """Return values whose axis of outputs is split into the ensemble's outputs and classes, if several."""
     shape = tuple(size for size in ensemble.base.shape if size > 1)
     return values.reshape((*values.shape[:axis], *shape, *values.shape[axis + 1 :]))
 
@@ -303,7 +305,7 @@ def _plain(base: np.ndarray) -> Any:
 
 
 def _words(rows: np.ndarray, schema: Schema) -> np.ndarray | None:
-    """Return rows with the words that codes stand for; None if there are none."""
+    """Return rows with words in place of codes; None if there are no categories."""
     if all(column.categories is None for column in schema.columns):
         return None
     shown = rows.astype(object)

@@ -1,6 +1,6 @@
 """Parameters that several families have: one rule and one sentence for each.
 
-An estimator takes those that its constructor has, and says what is its own besides.
+An estimator takes those in its constructor and adds its own.
 """
 
 from __future__ import annotations
@@ -17,32 +17,33 @@ _SHARE = p.fraction(0, 1, open_low=True)
 TABLE = {
     "categorical_features": Parameter(
         p.checked_later("a list of names, indices or a mask, or None"),
-        "Columns to treat as categories besides those whose type says so.",
+        "Columns to treat as categories, besides those whose dtype is categorical or text.",
     ),
     "ordinal_features": Parameter(
         p.checked_later("a list of names or indices, a dict or None"),
-        "Columns to treat as ranks; a dict gives the order of their words.",
+        "Columns to treat as ranks; a dict gives the order of their values.",
     ),
     "unseen": Parameter(
         p.one_of(*UNSEEN),
-        "A category that the training table did not have: treat it as missing with a warning, treat it as "
+        "A category that is not in the training table: treat it as missing with a warning, treat it as "
         "missing without one, or raise an error.",
     ),
 }
 
-# the same of a model that is made of others, which are told it
+# the same for a model of other models, which get these settings
 MEMBERS_TABLE = {
     "categorical_features": Parameter(
         TABLE["categorical_features"].rule,
-        "Columns to treat as categories besides those whose type says so; None: as the estimator says.",
+        "Columns to treat as categories, besides those whose dtype is categorical or text; None: as set in "
+        "the estimator.",
     ),
     "ordinal_features": Parameter(
         TABLE["ordinal_features"].rule,
-        "Columns to treat as ranks; a dict gives the order of their words. None: as the estimator says.",
+        "Columns to treat as ranks; a dict gives the order of their values. None: as set in the estimator.",
     ),
     "unseen": Parameter(
         p.one_of(*UNSEEN, None),
-        TABLE["unseen"].text + " None: as the estimator says.",
+        TABLE["unseen"].text + " None: as set in the estimator.",
     ),
 }
 
@@ -56,7 +57,7 @@ GROWTH = {
     "max_depth": Parameter(p.integer(1) | p.none, "Depth at which growing stops."),
     "min_samples_split": Parameter(
         p.integer(2) | _SHARE,
-        "Rows a node needs to be divided; a float is a share of all rows, rounded up.",
+        "Rows a node needs to be split; a float is a share of all rows, rounded up.",
     ),
     "min_samples_leaf": Parameter(
         p.integer(1) | p.fraction(0, 1, open_low=True, open_high=True),
@@ -67,11 +68,11 @@ GROWTH = {
     ),
     "max_features": Parameter(
         p.integer(1) | _SHARE | p.one_of("sqrt", "log2", None),
-        "Columns drawn at every node; a float is a share of the columns; None means all.",
+        "Columns drawn at every node; a float is a share of the columns; None: all columns.",
     ),
     "max_leaf_nodes": Parameter(
         p.integer(2) | p.none,
-        "Grow best-first, dividing the leaf that gains most, to so many leaves.",
+        "Grow best-first, always splitting the leaf with the largest gain, up to this many leaves.",
     ),
     "min_impurity_decrease": Parameter(p.real(0), "Weighted impurity decrease a split needs."),
     "ccp_alpha": Parameter(
@@ -83,23 +84,23 @@ GROWTH = {
     ),
     "category_penalty": Parameter(
         p.real(0),
-        "What a division of m categories is charged when columns compete, times 2/π (m - 2)/n of the "
-        "node's impurity (n its rows): so much it gains by chance. A column with at most four "
-        "categories in the training table is never charged. 0 takes the best division of the training "
+        "When columns compete, a split of m categories is charged this times 2/π (m - 2)/n of the node's "
+        "impurity (n its rows), about what it gains by chance. A column with at most four "
+        "categories in the training table is never charged. 0 takes the best split of the training "
         "rows.",
     ),
     "max_bins": Parameter(
         p.integer(2, 65_535) | p.none,
-        "Put every numeric column into at most so many bins before growing; None tries every value.",
+        "Put every numeric column into at most this many bins before growing; None tries every value.",
     ),
     "surrogates": Parameter(
         p.integer(0),
-        "Keep so many surrogate splits per node (5 is usual) and use them for missing values, instead "
+        "Keep this many surrogate splits per node (5 is usual) and use them for missing values, instead "
         "of learning where missing values go.",
     ),
 }
 
-# what classes weigh
+# class weights
 LABELS = {
     "class_weight": Parameter(
         p.text_or("a dict, a list of dicts", dict, list) | p.one_of("balanced", None),
@@ -110,44 +111,46 @@ LABELS = {
 # many trees, or many estimators
 ENSEMBLE = {
     "estimator": Parameter(p.none | p.an_estimator),
-    "n_estimators": Parameter(p.integer(1), "How many of them."),
+    "n_estimators": Parameter(p.integer(1), "Number of members."),
     "bootstrap": Parameter(
         p.flag,
-        "Learn from bootstrap samples: rows drawn with replacement, for each anew. Else from all rows.",
+        "Train each member on a bootstrap sample (rows drawn with replacement) instead of on all rows.",
     ),
     "oob_score": Parameter(
         p.flag | p.ParameterRule("a function of (y, prediction)", callable),
-        "Score the model by its answers to rows that were not drawn: by accuracy or R², or by a function "
+        "Score the model by its out-of-bag predictions: by accuracy or R², or by a function "
         "of (y, prediction).",
     ),
     "warm_start": Parameter(
-        p.flag, "Keep what the last fit has made and add to it; 100 and 100 more are 200."
+        p.flag, "Keep the members of the last fit and add to them up to `n_estimators`."
     ),
     "max_samples": Parameter(
         p.integer(1) | _SHARE | p.none,
         "Size of a sample; a float is a share of the rows; None: as many as there are rows.",
     ),
-    "learning_rate": Parameter(p.real(0, open_low=True), "How much of every step is taken."),
+    "learning_rate": Parameter(
+        p.real(0, open_low=True), "Factor of every step; smaller values need more rounds."
+    ),
 }
 
 # rows held out, and when to stop
 STOPPING = {
     "validation_fraction": Parameter(
         p.real(0, 1, open_low=True, open_high=True),
-        "Share of the rows held out to measure by, if `n_iter_no_change` is set.",
+        "Share of the rows held out for early stopping, if `n_iter_no_change` is set.",
     ),
     "n_iter_no_change": Parameter(
         p.integer(1) | p.none,
-        "Stop when the rows held out have not got better by `tol` than in any of so many rounds before.",
+        "Stop when the held-out score has not improved by `tol` on any of this many rounds before.",
     ),
     "tol": Parameter(p.real(0), "See `n_iter_no_change`."),
 }
 
 # how the work is done
 RUNNING = {
-    "random_state": Parameter(p.seed, "Seed. What is drawn depends on it and its place alone."),
+    "random_state": Parameter(p.seed, "Seed of all random draws."),
     "n_jobs": Parameter(
-        p.jobs, "Threads; None and -1 use all cores. The result does not depend on it."
+        p.jobs, "Number of threads; None and -1 use all cores. The result does not depend on it."
     ),
     "verbose": Parameter(p.integer(0) | p.flag, "Show a progress bar."),
 }

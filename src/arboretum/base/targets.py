@@ -1,10 +1,10 @@
 """What a model predicts: classes or numbers, one column of them or several.
 
-    y = ["no", "yes", "no"]     ──►   classes_ = ["no", "yes"], codes 0 1 0     ──►   "no", shares of classes
+    y = ["no", "yes", "no"]     ──►   classes_ = ["no", "yes"], codes 0 1 0    ──►   "no", class probabilities
     y = [1.5, 2.0, 7.5]         ──►   the numbers themselves
 
-A classifier and a regressor of one family differ in these classes and in nothing else: how a target becomes
-numbers, how numbers become answers, and what a file keeps of it.
+A classifier and a regressor of one family differ only in these classes: how a target becomes numbers, how
+numbers become predictions, and what a file keeps of it.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class _Target(_Base):
     n_outputs_: int
 
     def _refuse_several(self, n_columns: int) -> None:
-        """Raise if there are several targets where one is learned."""
+        """Raise if there are several targets where one is supported."""
         if n_columns > 1 and not self._several_outputs:
             name = type(self).__name__
             raise DataError(
-                f"y should be a 1d array: {name} learns one target, but y has {n_columns} columns; fit one "
+                f"y should be a 1d array: {name} predicts one target, but y has {n_columns} columns; fit one "
                 "model for each (sklearn.multioutput), or use a CART tree or a random forest, which "
-                "learn several"
+                "support several"
             )
 
     def _learn_weights(self, sample_weight: Any, n_rows: int) -> np.ndarray | None:
@@ -60,7 +60,7 @@ class _Target(_Base):
         return w
 
     def _learn_target(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[GrowTarget, Any]:
-        """Return the target as trees take it, and the weights of the rows."""
+        """Return the target as growers take it, and the weights of the rows."""
         raise NotImplementedError
 
     def _read_n_outputs(self, state: dict[str, Any]) -> None:
@@ -74,18 +74,20 @@ class _Target(_Base):
 
     @property
     def _leaf_shape(self) -> tuple[int, int]:
-        """Outputs, and numbers that a leaf has for each."""
+        """Number of outputs, and of values that a leaf has for each."""
         raise NotImplementedError
 
 
 class Classes(ClassifierMixin, _Target):
-    """A model that tells classes, whatever they are called; inside they are 0 to K-1."""
+    """A model that predicts classes, whatever their labels; internally they are 0 to K-1."""
 
     classes_: Any  # an array, or a list of them for several outputs
     n_classes_: Any
     class_weight: Any = None
     _fewest_classes: ClassVar[int] = 1
-    _leaves_tell_shares: ClassVar[bool] = False  # its trees have the shares of these classes
+    _leaves_hold_probabilities: ClassVar[bool] = (
+        False  # leaf values are the probabilities of these classes
+    )
     _attributes: ClassVar[Mapping[str, str]] = {
         "classes_ : array, or list of arrays for several outputs": "The class labels, sorted.",
         "n_classes_ : int, or list of ints": "",
@@ -120,7 +122,7 @@ class Classes(ClassifierMixin, _Target):
 
         codes = self._learn_classes(y, n_rows)
         w = weights(sample_weight, n_rows)
-        if self.class_weight not in (None, "balanced_subsample"):  # forests weigh these bag by bag
+        if self.class_weight not in (None, "balanced_subsample"):  # forests apply this bag by bag
             w = with_class_weight(self.class_weight, self._each_classes, codes, w)
         if w is not None:
             check_weights(w)
@@ -128,20 +130,20 @@ class Classes(ClassifierMixin, _Target):
 
     # ------------------------------------------------------------------ answers
     def _labels_of(self, best: np.ndarray) -> np.ndarray:
-        """Return the labels of class codes, (rows, outputs)."""
+        """Return the labels for class codes, (rows, outputs)."""
         if isinstance(self.classes_, np.ndarray):
             return self.classes_[best[:, 0]]
         return np.column_stack([c[best[:, o]] for o, c in enumerate(self.classes_)])
 
     def _label_of_two(self, second: np.ndarray, bound: float) -> np.ndarray:
-        """Return the second label where a row's number lies above the bound, else the first."""
-        if len(second) == 1:  # a slice takes a fifth of the time of looking labels up
+        """Return the second label where a row's number is above the bound, else the first."""
+        if len(second) == 1:  # a slice takes a fifth of the time of indexing
             code = int(second.item() > bound)
             return self.classes_[code : code + 1].copy()
         return self.classes_[(second > bound).astype(np.intp)]
 
-    def _shares_of(self, value: np.ndarray) -> np.ndarray | list[np.ndarray]:
-        """Return the class shares in (rows, outputs, classes) as scikit-learn shapes them."""
+    def _probabilities_of(self, value: np.ndarray) -> np.ndarray | list[np.ndarray]:
+        """Return the class probabilities in (rows, outputs, classes) as scikit-learn shapes them."""
         if isinstance(self.classes_, np.ndarray):
             return value[:, 0]
         return [value[:, o, : len(c)] for o, c in enumerate(self.classes_)]
@@ -150,11 +152,11 @@ class Classes(ClassifierMixin, _Target):
         meanings: dict[str, Callable[[np.ndarray], Any]] = {
             **super()._meanings(),
             "predict": lambda shares: self._labels_of(shares.argmax(axis=2)),
-            "predict_proba": self._shares_of,
+            "predict_proba": self._probabilities_of,
         }
         if isinstance(self.classes_, np.ndarray):
             meanings["predict"] = largest_share(meanings["predict"], self.classes_)
-            meanings["predict_proba"] = shares(self._shares_of, len(self.classes_))
+            meanings["predict_proba"] = shares(self._probabilities_of, len(self.classes_))
         return meanings
 
     def predict_log_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
@@ -186,7 +188,7 @@ class Classes(ClassifierMixin, _Target):
 
     def _prove_sound(self) -> None:
         super()._prove_sound()
-        if self._leaves_tell_shares:
+        if self._leaves_hold_probabilities:
             prove_shares(self.trees_, [len(labels) for labels in self._each_classes])
 
     def __sklearn_tags__(self) -> Any:
@@ -196,12 +198,12 @@ class Classes(ClassifierMixin, _Target):
 
 
 class Numbers(RegressorMixin, _Target):
-    """A model that tells numbers."""
+    """A model that predicts numbers."""
 
     _one_output: bool = True  # y had one dimension
 
     def _learn_numbers(self, y: Any, n_rows: int) -> np.ndarray:
-        """Learn what the target looks like; return numbers of shape (rows, outputs)."""
+        """Learn the shape of the target; return numbers of shape (rows, outputs)."""
         values, one = numbers(y, n_rows=n_rows, estimator_name=type(self).__name__)
         self._refuse_several(values.shape[1])
         check_scale(values)

@@ -1,4 +1,4 @@
-"""A model that is one tree: what it answers once it is fitted, whichever algorithm grew it."""
+"""A model that is one tree: its predictions and its files, whichever algorithm grew it."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ class TreeModel(ModelOfTrees):
         "schema_ : Schema": "Names, kinds and categories of the columns.",
         "n_features_in_, n_outputs_ : int": "",
         "feature_names_in_ : array of str": "Only if the training table had names.",
-        "feature_importances_ : float array": "Share of the impurity decrease each column brought. "
-        "Biased towards columns of many values.",
+        "feature_importances_ : float array": "Share of the impurity decrease from each column. "
+        "Biased towards columns with many values.",
     }
 
     @property
     def trees_(self) -> list[Tree]:  # type: ignore[override]
-        """The tree, alone in a list: what models of many trees have, too."""
+        """A list of the one tree, as models of many trees have it."""
         self._check_fitted()
         return [self.tree_]
 
     def _served(self) -> Ensemble:
-        # the value of a leaf itself: -0.0 + value is value, of whatever sign, and 0.0 + -0.0 is not
+        # -0.0 keeps the sign of every leaf value: -0.0 + value is value, but 0.0 + -0.0 is 0.0
         return replace(self.ensemble_, base=np.full(self._leaf_shape, -0.0))
 
     def _anatomy(self) -> Anatomy:
@@ -76,7 +76,7 @@ class TreeModel(ModelOfTrees):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Share of the impurity decrease each column brought."""
+        """Share of the impurity decrease from each column."""
         self._check_fitted()
         return self.tree_.feature_importances()
 
@@ -95,5 +95,5 @@ class TreeModel(ModelOfTrees):
             raise ModelFileError("the tree and the model disagree on outputs or classes")
 
     def _tree_schema(self, state: dict[str, Any]) -> Schema:
-        """Return the columns the tree asks about."""
+        """Return the columns that the tree splits on."""
         return self.schema_

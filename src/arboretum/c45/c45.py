@@ -9,7 +9,7 @@ import numpy as np
 
 from arboretum.base import parameters as p
 from arboretum.base.anatomy import Anatomy
-from arboretum.base.holdout import every_so_many
+from arboretum.base.holdout import evenly_spaced
 from arboretum.base.parameters import Parameter
 from arboretum.c45.estimator import C45_PARAMETERS, CaseTreeClassifier
 from arboretum.errors import DataError
@@ -191,4 +191,4 @@ class C45Classifier(CaseTreeClassifier):
                 "reduced-error pruning holds rows out, but there is only one with a weight: "
                 "use pruning='error'"
             )
-        return every_so_many(codes, float(self.holdout), seed_from(self.random_state))
+        return evenly_spaced(codes, float(self.holdout), seed_from(self.random_state))

@@ -81,7 +81,7 @@ class CaseTreeClassifier(Classes, TreeModel):
 
     _questions: ClassVar = (THRESHOLD, MULTIWAY, GROUPS)
     _spreads: ClassVar = True
-    _leaves_tell_shares: ClassVar = True
+    _leaves_hold_probabilities: ClassVar = True
 
     # ------------------------------------------------------------------ fitting
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, np.ndarray, np.ndarray]:

@@ -146,7 +146,7 @@ class ID3Classifier(CaseTreeClassifier):
         matrix, codes, w = self._learn(X, y, sample_weight)
         cuts = self._find_cuts(matrix, codes, w)
         self.bins_ = {self._key(f): points for f, points in cuts.items()}
-        questions, n_jobs = _asked(self.schema_, cuts), self._threads()
+        questions, n_jobs = _cache(self.schema_, cuts), self._threads()
         table = case_table(
             bin_matrix(matrix, cuts), questions, codes, w, self.n_classes_,
             missing_is_value=True, n_jobs=n_jobs,
@@ -218,7 +218,7 @@ class ID3Classifier(CaseTreeClassifier):
         return Estimator._served(self)  # rows may stop above a leaf
 
     def _summed_trees(self) -> Ensemble:
-        kept = self.__dict__.setdefault("_asked", {})
+        kept = self.__dict__.setdefault("_cache", {})
         if "stops" not in kept:
             kept["stops"] = replace(self.ensemble_, trees=[with_stops(self.tree_)])
         return kept["stops"]
@@ -257,7 +257,7 @@ class ID3Classifier(CaseTreeClassifier):
                     f"the cut points of column {columns[f].name!r} are not finite and rising"
                 )
             self.bins_[self._key(f)] = points
-        return _asked(self.schema_, self._cuts())
+        return _cache(self.schema_, self._cuts())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -270,7 +270,7 @@ def _is_number(column: Column) -> bool:
     return column.categories is None
 
 
-def _asked(schema: Schema, cuts: Mapping[int, np.ndarray]) -> Schema:
+def _cache(schema: Schema, cuts: Mapping[int, np.ndarray]) -> Schema:
     """Return the columns as the tree asks about them: all of them categories.
 
     Ranks are categories in their order, numbers are bins. A column of numbers without cut points missed

@@ -1,7 +1,7 @@
 """CART: classification and regression trees (Breiman, Friedman, Olshen and Stone 1984).
 
 `CARTClassifier` and `CARTRegressor` are also known as `DecisionTreeClassifier` and
-`DecisionTreeRegressor`: scikit-learn's names, parameters and meaning, plus what CART can do beyond:
+`DecisionTreeRegressor`: scikit-learn's names, parameters and meaning, plus what CART offers beyond:
 category-subset splits, ordinal columns, learned directions for missing values, surrogate splits and
 pruning by cross-validation.
 """
@@ -43,15 +43,15 @@ class CARTClassifier(Classes, TreeEstimator):
     petal length (cm) <= 2.45? 150 rows, gain 0.333333
     """
 
-    _leaves_tell_shares: ClassVar = True
+    _leaves_hold_probabilities: ClassVar = True
     _parameters: ClassVar = {
         **TreeEstimator._parameters,
         **LABELS,
         "criterion": Parameter(
             p.one_of("gini", "entropy", "log_loss", "error"),
-            'What a split tries to make pure; "log_loss" is the same as "entropy". "error" is the weight of '
-            "the rows that leaves get wrong: a stump is then the best that any stump can be, but deeper "
-            "trees are worse for it.",
+            'Impurity that splits reduce; "log_loss" is the same as "entropy". "error" is the weight of '
+            "the misclassified rows: with it a stump is the best possible stump, but deeper "
+            "trees are worse.",
         ),
     }
     _attributes: ClassVar = {**TreeEstimator._attributes, **Classes._attributes}
@@ -91,9 +91,9 @@ class CARTClassifier(Classes, TreeEstimator):
         return self._labels_of(self.tree_.value.argmax(axis=2)[leaf])
 
     def predict_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
-        """Return the class shares of each row's leaf; a list of arrays for several outputs."""
+        """Return the class probabilities of each row's leaf; a list of arrays for several outputs."""
         leaf = self.apply(X)
-        return self._shares_of(self.tree_.value[leaf])
+        return self._probabilities_of(self.tree_.value[leaf])
 
 
 class CARTRegressor(Numbers, TreeEstimator):
@@ -120,7 +120,7 @@ class CARTRegressor(Numbers, TreeEstimator):
         **TreeEstimator._parameters,
         "criterion": Parameter(
             p.one_of("squared_error", "friedman_mse", "absolute_error", "poisson"),
-            "What a split tries to make pure. A leaf predicts the mean, or the median for absolute_error. "
+            "Impurity that splits reduce. A leaf predicts the mean, or the median for absolute_error. "
             "With one output Friedman's score chooses the same splits as squared error; with several it "
             "looks at their mean difference.",
         ),

@@ -1,7 +1,7 @@
-"""What CART's two estimators share: parameters, fitting, pruning and keeping.
+"""What CART's two estimators share: parameters, fitting, pruning and saving.
 
-A classifier and a regressor differ only in how a target is encoded and in what a leaf answers; those
-few methods (`_learn_target`, `_loss`, `predict`) are theirs.
+A classifier and a regressor differ only in how a target is encoded and in what a leaf predicts; those
+few methods (`_learn_target`, `_loss`, `predict`) are in the subclasses.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["TreeEstimator"]
 
 
 class TreeEstimator(TreeModel):
-    """What both estimators share; they differ in target encoding and in what a leaf answers."""
+    """What both estimators share; they differ in target encoding and in what a leaf predicts."""
 
     _family: ClassVar = "tree"
     _several_outputs: ClassVar = True
@@ -77,7 +77,7 @@ class TreeEstimator(TreeModel):
     def _learn(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Matrix, GrowTarget, np.ndarray | None]:
-        """Check everything `fit` was given and turn it into numbers."""
+        """Check everything passed to `fit` and encode it."""
         self._check_parameters()
         matrix = self._learn_table(X)
         check_rows(matrix.n_rows)
@@ -87,7 +87,7 @@ class TreeEstimator(TreeModel):
         return matrix, target, w
 
     def _grow(self, matrix: Matrix, target: GrowTarget, w: np.ndarray | None) -> Tree:
-        """Grow a full tree; rows of weight 0 take no part."""
+        """Grow a full tree; rows of weight 0 are ignored."""
         from arboretum.grow.choose import Use, choose_grower
 
         rows = None if w is None or w.all() else np.flatnonzero(w)
@@ -120,7 +120,7 @@ class TreeEstimator(TreeModel):
             As in scikit-learn; a number of folds is stratified for a classifier.
         rule : {"min", "1se"}, default="min"
             Take the α of smallest mean error, or the largest α whose error is within one standard error
-            of it: a smaller tree that is not distinguishably worse.
+            of it: a smaller tree that is not significantly worse.
 
         Returns
         -------
@@ -141,7 +141,7 @@ class TreeEstimator(TreeModel):
             for train, test in folds.split(np.empty((matrix.n_rows, 1)), target.y[:, 0])
         ]
         mean = np.mean(errors, axis=0)
-        several = len(errors) > 1  # one fold tells nothing about the spread
+        several = len(errors) > 1  # one fold has no standard error
         std_error = np.std(errors, axis=0, ddof=int(several)) / np.sqrt(len(errors))
         best = choose(mean, std_error, rule)
         self.pruning_curve_ = PruningCurve(alphas, n_leaves, mean, std_error, best, rule, path)

@@ -1,8 +1,8 @@
 """One extremely randomised tree (Geurts, Ernst and Wehenkel 2006): cuts are drawn, not searched.
 
 `ExtraTreeClassifier` and `ExtraTreeRegressor` are CART with other defaults: every node draws one cut
-per column at random and keeps the best of them. Alone such a tree is weak; in a bag or an ensemble it
-is quick to grow and differs much from the others, which is what an average needs.
+per column at random and keeps the best of them. Alone such a tree is weak; in an ensemble it
+is quick to grow and differs much from the others, which is what averaging needs.
 """
 
 from __future__ import annotations

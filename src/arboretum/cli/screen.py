@@ -195,7 +195,7 @@ class _Bar:
             self.paces[who] = pace = Pace()
             self.bar.update(self.tasks[""], is_silent=True) if "" in self.tasks else None
             self.tasks[who] = self.bar.add_task(who, total=wanted, counts="", pace=pace)
-        self.paces[who].tell(done)
+        self.paces[who].note(done)
         counts = f"{done:,} of {wanted:,}"
         self.bar.update(self.tasks[who], completed=done, counts=counts)
 
@@ -227,7 +227,7 @@ class _Lines:
         if done == 0 or who not in self.paces:
             self.paces[who] = Pace()
         pace = self.paces[who]
-        pace.tell(done)
+        pace.note(done)
         if self.work.seconds - self.last >= _BETWEEN and 0 < done < wanted:
             self._begin()
             left = pace.left(wanted)

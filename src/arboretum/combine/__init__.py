@@ -1,1 +1,1 @@
-"""Several different models that answer together: stacking and voting."""
+"""Several different models combined into one: stacking and voting."""

@@ -38,7 +38,7 @@ from arboretum.io.checked import labels_of, whole
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
 
-__all__ = ["KnowsClasses", "Together", "tree_classifiers", "tree_regressors"]
+__all__ = ["KeepsClasses", "Together", "tree_classifiers", "tree_regressors"]
 
 
 _LARGEST_CLASS = 2.0**62  # scikit-learn turns labels into int64 to see whether they are whole
@@ -54,7 +54,7 @@ def _are_named(value: Any) -> bool:
 
 
 def tree_classifiers() -> list[tuple[str, Any]]:
-    """Return the classifiers that answer together by default."""
+    """Return the classifiers that are combined by default."""
     from arboretum.boosting.adaboost.classifier import AdaBoostClassifier
     from arboretum.forest.extra_trees import ExtraTreesClassifier
     from arboretum.forest.random_forest import RandomForestClassifier
@@ -67,7 +67,7 @@ def tree_classifiers() -> list[tuple[str, Any]]:
 
 
 def tree_regressors() -> list[tuple[str, Any]]:
-    """Return the regressors that answer together by default."""
+    """Return the regressors that are combined by default."""
     from arboretum.boosting.adaboost.regressor import AdaBoostRegressor
     from arboretum.forest.extra_trees import ExtraTreesRegressor
     from arboretum.forest.random_forest import RandomForestRegressor
@@ -116,11 +116,11 @@ class Together(Explains, Estimator):
         **RUNNING,
         "estimators": Parameter(
             p.none | p.ParameterRule("a list of (name, estimator) pairs", _are_named),
-            'The models that learn from the table; any of them may be the word "drop". None is a random '
+            'The models that learn from the table; any of them may be "drop". None is a random '
             "forest, extra trees and AdaBoost.",
         ),
         "n_jobs": Parameter(
-            p.jobs, "As joblib does; models of this library use threads of their own."
+            p.jobs, "Passed to joblib; models of this library use threads of their own."
         ),
     }
     _attributes: ClassVar = {
@@ -143,9 +143,9 @@ class Together(Explains, Estimator):
         X : table of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,) or None
-            Every model must take it then.
+            Needs models that all take it.
         **fit_params
-            Handed to scikit-learn.
+            Passed to scikit-learn.
 
         Returns
         -------
@@ -168,12 +168,12 @@ class Together(Explains, Estimator):
         return kinds_of_base(self)
 
     def _take_schema(self, schema: Schema) -> None:
-        self.schema_ = schema  # how many columns there are scikit-learn asks the models
+        self.schema_ = schema  # scikit-learn gets the number of columns from the models
         if schema.named:
             self.feature_names_in_ = np.array(schema.names, dtype=object)
 
     def _encode(self, X: Any) -> Matrix:
-        """Return rows as the models together see them; each of them has its own say on unseen words."""
+        """Return rows encoded for all models together; each applies its own policy for unseen categories."""
         self._check_fitted()
         unseen = self.unseen or "missing"
         return encode(self.schema_, X, unseen=unseen, estimator_name=type(self).__name__)
@@ -188,10 +188,10 @@ class Together(Explains, Estimator):
         return replace(found, parts=tuple(parts))
 
     def _weights_of_parts(self) -> list[float]:
-        """Return the weight of every model in the answer."""
+        """Return the weight of every model in the prediction."""
         return [1.0] * len(self.estimators_)
 
-    # What scikit-learn's methods go through to get the answers of all models.
+    # scikit-learn's methods call these for the predictions of all models.
     def _predict(self, X: Any) -> Any:
         with one_warning():
             return super()._predict(X)
@@ -205,7 +205,7 @@ class Together(Explains, Estimator):
             return super()._transform(X)
 
     def _check_target(self, y: Any, matrix: Matrix) -> np.ndarray | None:
-        """Return codes of classes, if any; raise where y is no target (scikit-learn lets some pass)."""
+        """Return class codes, if any; raise if y is no valid target (scikit-learn lets some pass)."""
         from sklearn.base import is_classifier
 
         n_rows, name = matrix.n_rows, type(self).__name__
@@ -228,33 +228,35 @@ class Together(Explains, Estimator):
 
     @contextmanager
     def _defaults(self) -> Iterator[None]:
-        """Let scikit-learn see what None stands for."""
+        """Replace None by the defaults while scikit-learn reads the parameters."""
         given = {name: getattr(self, name) for name in self._stands_for()}
         try:
             for name, value in given.items():
                 if value is None:
                     setattr(self, name, self._stands_for()[name]())
-            self.estimators = self._told(self.estimators)
+            self.estimators = self._with_column_kinds(self.estimators)
             yield
         finally:
             for name, value in given.items():
                 setattr(self, name, value)
 
-    def _told(self, pairs: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-        """Return the models, told what is said of the columns if they can be told."""
-        said = [name for name in COLUMN_KINDS if getattr(self, name) is not None]
-        if not said:
+    def _with_column_kinds(self, pairs: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+        """Return the models, with the settings of the columns where they take them."""
+        given_kinds = [name for name in COLUMN_KINDS if getattr(self, name) is not None]
+        if not given_kinds:
             return pairs
         if getattr(self, "cv", None) == "prefit":
             raise ParameterError(
-                f"{said[0]} comes too late for models that are fitted: leave it None"
+                f"{given_kinds[0]} comes too late for models that are fitted: leave it None"
             )
         able = [
-            hasattr(model, "get_params") and said[0] in model.get_params() for _, model in pairs
+            hasattr(model, "get_params") and given_kinds[0] in model.get_params()
+            for _, model in pairs
         ]
         if not any(able):
             raise ParameterError(
-                f"{said[0]} of {type(self).__name__} is for models that read columns of words themselves, "
+                f"{given_kinds[0]} of {type(self).__name__} is for models that read columns of "
+                "words themselves, "
                 "and none of these does: leave it None, and encode the columns"
             )
         return [
@@ -267,7 +269,7 @@ class Together(Explains, Estimator):
 
     @property
     def named_estimators(self) -> Any:
-        """The models by their names, those that None stands for among them."""
+        """The models by name, including the defaults that None stands for."""
         from sklearn.utils import Bunch
 
         pairs = type(self)._models() if self.estimators is None else self.estimators
@@ -281,14 +283,14 @@ class Together(Explains, Estimator):
         return len(self.estimators_)
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Tell whether all models are fitted; a fit that was interrupted has learned the columns only."""
+        """Return True if all models are fitted; an interrupted fit has learned the columns only."""
         return self._fitted in vars(self)
 
     # ------------------------------------------------------------------ keeping
     def _pairs(self) -> list[tuple[str, Any]]:
         """Return names and models, without those dropped."""
         pairs = type(self)._models() if self.estimators is None else self.estimators
-        return self._told([pair for pair in pairs if not isinstance(pair[1], str)])
+        return self._with_column_kinds([pair for pair in pairs if not isinstance(pair[1], str)])
 
     def _get_fitted_state(self) -> dict[str, Any]:
         return {
@@ -315,17 +317,17 @@ class Together(Explains, Estimator):
         from sklearn.utils import get_tags
 
         tags = super(Estimator, self).__sklearn_tags__()
-        if self.estimators is None:  # else scikit-learn has asked the models
+        if self.estimators is None:  # else scikit-learn has read the tags of the models
             each = [get_tags(model).input_tags for _, model in type(self)._models()]
             tags.input_tags.sparse = all(one.sparse for one in each)
             tags.input_tags.allow_nan = all(one.allow_nan for one in each)
         return tags
 
 
-class KnowsClasses(Together):
-    """A classifier's labels, kept with it."""
+class KeepsClasses(Together):
+    """Keeps a classifier's labels with it."""
 
-    _encoder: ClassVar[str]  # the attribute scikit-learn keeps its encoder of labels in
+    _encoder: ClassVar[str]  # the attribute where scikit-learn keeps its label encoder
     classes_: np.ndarray
 
     def _get_fitted_state(self) -> dict[str, Any]:
@@ -336,11 +338,11 @@ class KnowsClasses(Together):
         self.classes_ = labels_of(state["classes"])
         for model in self.estimators_:
             if not _same_number(model, len(self.classes_)):
-                raise ModelFileError("its models and itself disagree on the classes")
+                raise ModelFileError("its models disagree with it on the classes")
         final = getattr(self, "final_estimator_", None)
-        codes = np.arange(len(self.classes_))  # what the final model learns
+        codes = np.arange(len(self.classes_))  # the classes of the final model
         if final is not None and not np.array_equal(getattr(final, "classes_", ()), codes):
-            raise ModelFileError("its final model does not tell its classes")
+            raise ModelFileError("its final model does not predict its classes")
         setattr(self, self._encoder, _encoder_of(self.classes_))
 
 

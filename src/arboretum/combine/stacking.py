@@ -1,6 +1,6 @@
-"""Stacking: out-of-fold answers of several models teach a final model what to make of them.
+"""Stacking: a final model learns from the out-of-fold predictions of several models.
 
-    table ──▶ models, fold by fold ──▶ their answers ──▶ final model
+    table ──▶ models, fold by fold ──▶ their predictions ──▶ final model
 
 The machinery is scikit-learn's, whose classes these are.
 """
@@ -20,7 +20,7 @@ from arboretum.base.anatomy import Anatomy, PartModel
 from arboretum.base.members import member_from_state, member_to_state
 from arboretum.base.parameters import Parameter
 from arboretum.combine.base import (
-    KnowsClasses,
+    KeepsClasses,
     Together,
     tree_classifiers,
     tree_regressors,
@@ -54,19 +54,19 @@ class _Stacked(Together):
         **Together._parameters,
         "final_estimator": Parameter(
             p.none | p.an_estimator,
-            "Learns from their answers; None is `ExtraTreesClassifier(200, min_samples_leaf=5)`, or the "
+            "Learns from their predictions; None is `ExtraTreesClassifier(200, min_samples_leaf=5)`, or the "
             "regressor of that kind.",
         ),
         "cv": Parameter(
             p.checked_later('an int, splitter, iterable, "prefit" or None'),
-            'How the out-of-fold answers are made; None is 5 folds. With "prefit" the models are fitted '
+            'How the out-of-fold predictions are made; None is 5 folds. With "prefit" the models are fitted '
             "already, and should not have seen these rows.",
         ),
         "stack_method": Parameter(
             p.one_of("auto", "predict_proba", "decision_function", "predict"),
-            'What the models are asked; "auto" is the first of these that a model has.',
+            'The method whose results the final model gets; "auto" is the first of these that a model has.',
         ),
-        "passthrough": Parameter(p.flag, "Let the final model see the table too."),
+        "passthrough": Parameter(p.flag, "Pass the table to the final model too."),
     }
     _attributes: ClassVar = {**Together._attributes, "final_estimator_ : estimator": ""}
     cv: Any
@@ -86,13 +86,13 @@ class _Stacked(Together):
         if most < folds:
             where = "X" if codes is None else "its largest class"
             raise DataError(
-                f"{type(self).__name__} divides its rows into {folds} folds, {where} has {most} of "
+                f"{type(self).__name__} splits its rows into {folds} folds, {where} has {most} of "
                 f"n_samples={matrix.n_rows}: give it more rows, or fewer folds (cv=2)"
             )
         return codes
 
     def _answering(self) -> Any:
-        """Return the final model: the fitted one, or what it will be a copy of."""
+        """Return the final model: the fitted one, or the one it will be a copy of."""
         if "final_estimator_" in vars(self):
             return self.final_estimator_
         return type(self)._final() if self.final_estimator is None else self.final_estimator
@@ -103,7 +103,7 @@ class _Stacked(Together):
         return replace(found, parts=(*found.parts, final))
 
     def predict(self, X: Any, **predict_params: Any) -> Any:
-        """Return what the final model makes of the models' answers."""
+        """Return the final model's predictions from the models' predictions."""
         self._check_fitted()
         return super().predict(X, **predict_params)
 
@@ -120,15 +120,15 @@ class _Stacked(Together):
         methods = state["methods"]
         known = ("predict_proba", "decision_function", "predict")
         if not isinstance(methods, list) or len(methods) != len(self.estimators_):
-            raise ModelFileError("it does not say how its models answer")
+            raise ModelFileError("it lacks the methods its models are called by")
         for one, method in zip(self.estimators_, methods, strict=True):
             if method not in known or not hasattr(one, method):
-                raise ModelFileError("it does not say how its models answer")
+                raise ModelFileError("it lacks the methods its models are called by")
         self.stack_method_ = methods
 
 
-class StackingClassifier(KnowsClasses, _Stacked, ensemble.StackingClassifier):
-    """Models whose out-of-fold answers teach a final model: scikit-learn's `StackingClassifier`.
+class StackingClassifier(KeepsClasses, _Stacked, ensemble.StackingClassifier):
+    """A final model learns from out-of-fold predictions: scikit-learn's `StackingClassifier`.
 
     Parameters
     ----------
@@ -171,13 +171,13 @@ class StackingClassifier(KnowsClasses, _Stacked, ensemble.StackingClassifier):
 
     @available_if(lambda self: hasattr(self._answering(), "predict_proba"))
     def predict_proba(self, X: Any) -> Any:
-        """Return the class shares of the final model."""
+        """Return the class probabilities of the final model."""
         self._check_fitted()
         return super().predict_proba(X)
 
 
 class StackingRegressor(_Stacked, ensemble.StackingRegressor):
-    """Models whose out-of-fold answers teach a final model: scikit-learn's `StackingRegressor`.
+    """A final model learns from out-of-fold predictions: scikit-learn's `StackingRegressor`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Voting: the answers of several models are averaged, or counted.
+"""Voting: the predictions of several models are averaged, or counted.
 
 The machinery is scikit-learn's, whose classes these are.
 """
@@ -15,7 +15,7 @@ from arboretum.base.parameters import Parameter
 from arboretum.base.shap_of_members import Member
 from arboretum.base.shap_values import Explains
 from arboretum.combine.base import (
-    KnowsClasses,
+    KeepsClasses,
     Together,
     tree_classifiers,
     tree_regressors,
@@ -36,13 +36,13 @@ class _Voting(Together):
             | p.ParameterRule(
                 "a list of numbers", lambda v: np.iterable(v) and not isinstance(v, str)
             ),
-            "What each model counts; None: the same.",
+            "Weight of each model; None: all the same.",
         ),
         "voting": Parameter(
             p.one_of("hard", "soft"),
-            "Count votes, or average class shares. (scikit-learn's default counts.)",
+            "Count votes, or average class probabilities. (scikit-learn's default counts.)",
         ),
-        "flatten_transform": Parameter(p.flag, "Shape of `transform` with shares."),
+        "flatten_transform": Parameter(p.flag, "Shape of `transform` with probabilities."),
     }
 
     @property
@@ -61,7 +61,7 @@ class _Voting(Together):
         return self._weights_not_none or super()._weights_of_parts()
 
     def _members(self) -> list[Member] | None:
-        """Return the models whose answers are averaged, if each can be explained."""
+        """Return the models whose predictions are averaged, if each can be explained."""
         if getattr(self, "voting", "soft") == "hard":
             return None
         if not all(isinstance(one, Explains) for one in self.estimators_):
@@ -70,7 +70,7 @@ class _Voting(Together):
         return [Member(one, float(w)) for one, w in zip(self.estimators_, weights, strict=True)]
 
 
-class VotingClassifier(KnowsClasses, _Voting, ensemble.VotingClassifier):
+class VotingClassifier(KeepsClasses, _Voting, ensemble.VotingClassifier):
     """Models that vote: scikit-learn's `VotingClassifier`.
 
     Parameters

@@ -3,9 +3,9 @@
     X  ──table──▶  raw columns  ──schema──▶  Schema (kept with the model)  +  Matrix (numbers only)
     y  ──target─▶  class codes, or numbers
 
-`table` reads anything that looks like a table, `values` holds the two forms a raw column can take,
-`schema` decides what each column is and turns new tables into the numbers the model was trained on,
-`matrix` is what the engine sees.
+`table` reads anything that looks like a table, `values` holds the two forms of a raw column,
+`schema` determines the kind of each column and encodes new tables as the training table was encoded,
+`matrix` is the form the engine reads.
 """
 
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, Matrix, SparseMatrix

@@ -1,9 +1,9 @@
-"""Words from Arrow: strings are numbered as they lie in memory, dictionaries are taken as they are.
+"""Strings from Arrow: numbered where they lie in memory; dictionaries are taken as they are.
 
-pandas and polars keep their strings the way Arrow does, so this is how nearly all words of dataframes
+pandas and polars store strings in Arrow's format, so nearly all words of dataframes
 and files are read. A column in one piece is numbered by a compiled loop over its bytes
-(engine/columns/string_codes.py); in a small table Arrow's own encoding takes longer to hand over than to
-make. Columns in chunks and strings in other forms take Arrow's dictionary encoding.
+(engine/columns/string_codes.py); in a small table, transferring Arrow's own encoding takes longer than
+making one. Columns in chunks and strings in other forms use Arrow's dictionary encoding.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PLACES: dict[str, np.dtype] = {
 _LETTER = np.dtype(np.uint8)
 _NOTHING = np.empty(0, np.uint8)
 _NOTHING.flags.writeable = False
-_FEW, _MORE = 32, 16  # distinct strings there is room for at first; how many times as many next
+_FEW, _MORE = 32, 16  # distinct strings there is room for at first; factor of growth
 
 
 def arrow_words(column: Any, label: str | None = None) -> Words:
@@ -57,9 +57,11 @@ def _number(strings: Any, places: np.dtype) -> tuple[np.ndarray, list[str]]:
     starts = _view(offsets, places)[skipped : skipped + rows + 1]
     if starts.dtype != np.int64:
         starts = starts.astype(np.int64)
-        starts.flags.writeable = False  # to Numba another type: the kernel is compiled for one
+        starts.flags.writeable = (
+            False  # read-only is another type to Numba, and the kernel is compiled for one
+        )
     letters = _view(text, _LETTER)
-    if len(letters) < 9:  # a single word of eight does not overlap, to Numba another type
+    if len(letters) < 9:  # a single word of eight bytes does not overlap: another type to Numba
         letters = np.frombuffer(letters.tobytes().ljust(9, b"\0"), _LETTER)
     eights = np.ndarray((len(letters) - 7,), np.uint64, letters, 0, (1,))  # they overlap
     bits = _view(present, _LETTER) if strings.null_count else _NOTHING
@@ -75,7 +77,7 @@ def _number(strings: Any, places: np.dtype) -> tuple[np.ndarray, list[str]]:
 
 
 def _view(buffer: Any, dtype: np.dtype) -> np.ndarray:
-    """Return a buffer as an array that cannot be written; one of no bytes may not be there."""
+    """Return a buffer as a read-only array; Arrow may leave out a buffer without bytes."""
     if buffer is None or buffer.size == 0:
         return _NOTHING.view(dtype)
     array = np.frombuffer(buffer, dtype, buffer.size // dtype.itemsize)
@@ -84,7 +86,7 @@ def _view(buffer: Any, dtype: np.dtype) -> np.ndarray:
 
 
 def _one_piece(column: Any) -> Any:
-    """Return a dictionary array of the chunks of one; their dictionaries may differ."""
+    """Return the chunks as one dictionary array; their dictionaries may differ."""
     import pyarrow as pa
 
     if column.num_chunks == 1:

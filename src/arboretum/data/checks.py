@@ -1,8 +1,8 @@
-"""Checks that every table goes through, and the words they use for rows and names.
+"""Checks of every table, and the wording of rows and names in messages.
 
-A value must be finite or NaN (missing), and float64 must hold it exactly. Healthy data pay for one
-sum: infinite and NaN values both make it non-finite, and only then is a block looked at closely.
-What the engine could not hold (too many rows, squares beyond float64) is refused here, too.
+A value must be finite or NaN (missing), and float64 must hold it exactly. Valid data cost one
+sum: infinite and NaN values both make it non-finite, and only then is a block checked closely.
+Tables beyond the engine's limits (too many rows, squares beyond float64) are refused here too.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = [
 
 LARGEST_EXACT = 2**53  # float64 holds every whole number up to here
 _LARGE = 1e100  # a weight times the square of a target stays well inside float64 up to here
-_BLOCK = 1 << 16  # entries looked at together: small enough for the cache
+_BLOCK = 1 << 16  # entries checked together: small enough for the cache
 
 
 class DataTypeError(DataError, TypeError):
@@ -78,7 +78,7 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
 
 _inside = 0  # running fits of models that consist of other models
 _NOT_THE_CALLER = ("arboretum.", "sklearn.", "joblib.", "contextlib")
-_MANY_FITS = ("sklearn.model_selection", "joblib.")  # one call of theirs fits many times
+_MANY_FITS = ("sklearn.model_selection", "joblib.")  # a single call fits many times
 _shown: set[tuple[object, ...]] = set()  # kinds of warnings shown for lines that call one of them
 
 
@@ -101,9 +101,9 @@ def is_silent() -> bool:
 def warn_caller(message: str, category: type[Warning] = UserWarning, kind: str = "") -> None:
     """Warn with the line of the user's code that led here, also through scikit-learn.
 
-    Python shows a text once per line, but in a search every fold has a text of its own, and scikit-learn
+    Python shows each text once per line, but in a search every fold has a text of its own, and scikit-learn
     resets Python's memory before each fit. Under such a call a warning of the same kind is shown once per
-    line, unless a filter says "always" or "error" (`pytest.warns` does).
+    line, unless a filter is "always" or "error" (`pytest.warns` does).
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def check_size(shape: tuple[int, int]) -> None:
 
 
 def check_values(values: np.ndarray, names: Sequence[str]) -> np.ndarray:
-    """Check a 2-D real array column by column and tell which columns hold missing values.
+    """Check a 2-D real array column by column and return which columns hold missing values.
 
     Raises
     ------
@@ -177,7 +177,7 @@ def check_values(values: np.ndarray, names: Sequence[str]) -> np.ndarray:
 
 def _check_floats(values: np.ndarray, names: Sequence[str], missing: np.ndarray) -> None:
     step = max(1, _BLOCK // values.shape[1])
-    with np.errstate(all="ignore"):  # a sum that overflows is just looked at more closely
+    with np.errstate(all="ignore"):  # a sum that overflows only leads to the closer check
         for lo in range(0, values.shape[0], step):
             block = values[lo : lo + step]
             if math.isfinite(block.sum()):
@@ -244,9 +244,9 @@ def check_exact(values: np.ndarray, cells: Callable[[], Sequence[Any]], name: st
         )
 
 
-# --------------------------------------------------------------------------- what sums can hold
+# --------------------------------------------------------------------------- limits of sums
 def check_rows(n_rows: int) -> None:
-    """Raise a DataError if there are more rows than a list entry can number."""
+    """Raise a DataError if there are more rows than row numbers can address."""
     from arboretum.engine.columns.presort import MAX_ROWS
 
     if n_rows > MAX_ROWS:
@@ -256,7 +256,7 @@ def check_rows(n_rows: int) -> None:
 
 
 def check_scale(y: np.ndarray) -> None:
-    """Raise a DataError if squares of the target, summed up, could leave float64."""
+    """Raise a DataError if the sum of squared targets could exceed float64."""
     large = np.flatnonzero((np.abs(y) > _LARGE).any(axis=1))
     if len(large):
         raise DataError(
@@ -272,7 +272,7 @@ def check_scale(y: np.ndarray) -> None:
 
 
 def check_weights(w: np.ndarray) -> None:
-    """Raise a DataError if sums of weighted squares could leave float64."""
+    """Raise a DataError if sums of weighted squares could exceed float64."""
     small = np.flatnonzero((w > 0) & (w < 1 / _LARGE))
     if w.sum() > _LARGE:
         raise DataError(

@@ -1,11 +1,11 @@
-"""From a raw column to float64: at fit the coding is learned, at predict it is applied.
+"""From a raw column to float64: the coding is learned at fit and applied at predict.
 
     RawNumbers                 ──▶  themselves
     Words  red, blue, red      ──▶  1.0, 0.0, 1.0     categories ("blue", "red")
 
-At predict nothing is guessed: a number where strings were seen, or a date where numbers were seen,
+Predict does not guess: a number where strings were seen, or a date where numbers were seen,
 is an error, and a category never seen at fit follows the `unseen` policy. A date and its ISO text are the
-same, though: a CSV file knows dates where a dataframe made of it has words, and a model takes both.
+same, however: a CSV file has dates where a dataframe made from it has words, and a model takes both.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def learn_column(raw: Raw, name: str, wish: Wish | None) -> Coded:
 
 
 def _dtype_of_codes(n_categories: int) -> type[np.floating]:
-    """Return what codes are kept in: half as long as other numbers where each of them stays whole."""
+    """Return the dtype for codes: half as long as other numbers if it represents each of them exactly."""
     return np.float32 if n_categories <= _WHOLE else np.float64
 
 
@@ -86,7 +86,9 @@ def _natural_kind(raw: Raw, name: str) -> str:
         return "numeric"
     if raw.order != "none":
         return "ordinal" if raw.order == "ranked" else "categorical"
-    if len(raw.families) > 1 or raw.dtype == "object":  # times and durations are words in a mixture
+    if (
+        len(raw.families) > 1 or raw.dtype == "object"
+    ):  # in a mixture, times and durations are words
         families = sorted(raw.families)
         found = ["strings, durations or times of day"] if len(families) == 1 else []
         for family in families if len(families) > 1 else ():
@@ -134,7 +136,7 @@ def _check_listed(words: Words, order: Sequence[Any], name: str) -> None:
 
 
 def _places(values: Sequence[Any], categories: Sequence[Any]) -> list[float]:
-    """Return where values stand among the categories; NaN for one that does not."""
+    """Return the positions of values among the categories; NaN for unknown ones."""
     if values == categories:
         return list(range(len(values)))
     place = {category: i for i, category in enumerate(categories)}
@@ -171,7 +173,7 @@ def apply_numbers(raw: Raw, name: str, dtype: str) -> np.ndarray:
 def apply_categories(
     raw: Raw, name: str, dtype: str, categories: tuple[Any, ...], unseen: str, found: Unseen
 ) -> np.ndarray:
-    """Return a column as the codes of its categories; others are missing and go to ``found``, or an error."""
+    """Return a column as the codes of its categories; others are missing and go to ``found``, or raise."""
     if (
         isinstance(raw, RawNumbers)
         and raw.dtype == "datetime"
@@ -195,7 +197,7 @@ def apply_categories(
 
 
 def _moments_of(raw: Words, family: str) -> Raw:
-    """Return ISO texts as the dates or times of day they stand for; anything else stays as it is."""
+    """Return ISO texts as the dates or times of day they denote; anything else stays as it is."""
     read = datetime.fromisoformat if family == "datetime" else time.fromisoformat
     try:
         cells = from_cells([read(value) for value in raw.values], "")
@@ -246,7 +248,7 @@ def _refuse_type(
 
 
 def _reads_as(value: object, known: set[str]) -> bool:
-    """Tell whether a text would do, if it were not for others in its column."""
+    """Return True if a text would be valid without the others in its column."""
     if known == {"number"}:
         return isinstance(value, str) and is_plain_number(value)
     return known == {"datetime"} and isinstance(value, str) and is_iso_moment(value)

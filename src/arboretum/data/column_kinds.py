@@ -1,7 +1,7 @@
-"""`categorical_features` and `ordinal_features`: what the caller says about columns.
+"""`categorical_features` and `ordinal_features`: the caller's settings of columns.
 
 Both name columns by name, by index or by a boolean mask. The result is one `Wish` per column that
-was named; every other column is what its dtype says.
+was named; the kind of every other column follows from its dtype.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Wish", "resolve_wishes"]
 
 @dataclass(frozen=True)
 class Wish:
-    """What the caller wants a column to be; ``order`` ranks the values of an ordinal one."""
+    """The kind the caller wants for a column; ``order`` ranks the values of an ordinal one."""
 
     kind: str
     order: tuple[Any, ...] | None = None

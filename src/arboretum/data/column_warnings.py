@@ -1,4 +1,4 @@
-"""Columns and targets that ruin a model silently: `fit` warns of them and says what to do.
+"""Columns and targets that silently ruin a model: `fit` warns about them and suggests what to do.
 
     the same value in every row                       nothing can be learned from it
     a different word in nearly every row              it identifies rows: new rows have other names
@@ -8,14 +8,14 @@
     determines the target of every row, alone         probably known only after the target
     y: one value; a class for most rows               nothing to learn, or a regressor is needed
 
-A fit must not become slower by it (50 µs of a small one): words are judged by the categories that the schema
-has anyway, numbers by a few dozen rows, which are not even sorted; only a column that these rows cannot clear
+The checks must not slow down a fit (50 µs of a small one): words are judged by the categories that the
+schema has anyway, numbers by a few dozen unsorted rows; only a column that these rows cannot clear
 is read as a whole.
 
-New rows may hold categories that the training table did not have: one warning for all columns of a call.
+New rows may hold categories that are not in the training table: one warning for all columns of a call.
 
     encode ──columns──▶ Unseen ──warn_unseen──▶ one UnseenCategoryWarning, or, inside gather_unseen(found),
-                                                found: warned of once all members of a model have answered
+                                                found: one warning after all members of a model have predicted
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ __all__ = [
 
 UNSEEN = ("missing", "ignore", "error")  # the values of the parameter `unseen`
 
-_LEAST_ROWS = 20  # in smaller tables much looks like chance, and is
+_LEAST_ROWS = 20  # in smaller tables such patterns occur by chance
 _MOST_COLUMNS = 2_000  # in a wider table numbers are not judged
 _NEARLY = 0.9  # more different words than this share of the rows identify rows
 _SAMPLE = 16  # rows of one class, and of the others
@@ -70,11 +70,12 @@ _TEXTS = {
     ),
     "names": (
         "a different word in nearly every row",
-        "words that identify rows say nothing about new ones: leave {it} out " + _DROP,
+        "words that identify rows predict nothing for new ones: leave {it} out " + _DROP,
     ),
     "row numbers": (
         "row numbers",
-        "they give the order of the table and say nothing about new rows: leave {it} out " + _DROP,
+        "they give the order of the table and predict nothing for new rows: leave {it} out "
+        + _DROP,
     ),
     "numbers": (
         "numbers written as words",
@@ -104,11 +105,11 @@ def warn_of_columns(schema: Schema, matrix: Matrix, y: np.ndarray, *, classes: b
     Parameters
     ----------
     schema, matrix : Schema, Matrix
-        What `learn_schema` returned.
+        The result of `learn_schema`.
     y : array of shape (n,) or (n, outputs)
         Class codes or numbers; a column that determines it is searched for if there is one output.
     classes : bool
-        They are class codes.
+        Whether y holds class codes.
     """
     if is_silent() or matrix.n_rows < _LEAST_ROWS:
         return
@@ -278,8 +279,8 @@ def _numbers_rows(column: np.ndarray) -> bool:
     return int(np.bincount((column - low).astype(np.int64)).max()) == 1
 
 
-# --------------------------------------------------------------------------- what determines the target
-# Nearly every column is cleared by a look at a few rows that sorts nothing.
+# --------------------------------------------------------------------------- leaks of the target
+# A check of a few rows, without sorting, clears nearly every column.
 def _classes_mixed(block: np.ndarray, split: int, counted: np.ndarray) -> np.ndarray:
     """Return which columns do not separate the class of the first rows from the others.
 
@@ -322,7 +323,7 @@ def _determines(x: np.ndarray, y: np.ndarray, counted: bool, classes: bool) -> b
 
 
 def _determines_all(column: np.ndarray, y: np.ndarray, counted: bool, classes: bool) -> bool:
-    """Do the same for a whole column, after a part of it."""
+    """The same as `_determines` for a whole column, after a part of it."""
     column = np.where(np.isnan(column), np.inf, column)
     step = len(y) // _PART
     if step > 1 and not _determines(column[::step], y[::step], counted, classes):
@@ -394,7 +395,7 @@ def refuse_unseen(name: str, values: Sequence[Any], rows: np.ndarray) -> NoRetur
 
 
 def _list(values: Sequence[Any], known: tuple[Any, ...], limit: int) -> str:
-    """Return the values; of a column of one boolean, such as a dummy, also what it was at fit."""
+    """Return the values; for a column of one boolean, such as a dummy, also its value at fit."""
     text = list_names(values, limit)
     if len(known) == 1 and isinstance(known[0], bool | np.bool_):
         text += f", where every training row has {bool(known[0])}"

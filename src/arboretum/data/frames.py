@@ -1,10 +1,10 @@
-"""Columns of a dataframe, whatever its library, as raw columns.
+"""Columns of dataframes of any library, as raw columns.
 
 A string is hashed once, in compiled code (arrow_strings.py) or in the dictionary encoding of its library;
-where there are codes already, no string is looked at again. Plain numbers and
-words of pandas are taken from its arrays at once, those of Arrow from its columns. Everything else goes
-through narwhals, which recognises dataframes and names their dtypes. Dataframes other than pandas and
-polars pass through Arrow.
+where there are codes already, no string is read again. Plain numbers and
+words of pandas are read directly from its arrays, those of Arrow from its columns. Everything else goes
+through narwhals, which recognises dataframes and names their dtypes. Dataframes of libraries other than
+pandas and polars are converted to Arrow.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 
 
 def is_frame(X: Any) -> bool:
-    """Tell whether X is a dataframe, eager or lazy, of a library narwhals knows."""
+    """Return True if X is a dataframe, eager or lazy, of a library that narwhals supports."""
     if _is_pandas(X, "DataFrame"):
         return True
     import narwhals.stable.v2 as nw
@@ -48,7 +48,7 @@ def is_frame(X: Any) -> bool:
 
 
 def collected(X: Any) -> Any:
-    """Return a dataframe with its rows, which a lazy one has yet to read."""
+    """Return a dataframe with its rows; a lazy one is read."""
     if _is_pandas(X, "DataFrame"):
         return X
     import narwhals.stable.v2 as nw
@@ -58,7 +58,7 @@ def collected(X: Any) -> Any:
 
 
 def is_series(y: Any) -> bool:
-    """Tell whether y is one column of a dataframe library."""
+    """Return True if y is one column of a dataframe library."""
     if _is_pandas(y, "Series"):
         return True
     import narwhals.stable.v2 as nw
@@ -67,7 +67,7 @@ def is_series(y: Any) -> bool:
 
 
 def _is_pandas(X: Any, what: str) -> bool:
-    """Tell pandas' own at once: to ask narwhals takes longer than to read a small table."""
+    """Recognise pandas at once: calling narwhals takes longer than reading a small table."""
     return isinstance(X, getattr(sys.modules.get("pandas"), what, ()))
 
 
@@ -95,7 +95,7 @@ def frame_columns(X: Any) -> tuple[tuple[str, ...] | None, list[Raw], int]:
         X = pa.Table.from_batches([X])
     if nw.dependencies.is_pandas_dataframe(X):
         return _pandas_columns(X)
-    if hasattr(X, "column_names"):  # Arrow: narwhals stops at a name held twice
+    if hasattr(X, "column_names"):  # Arrow: narwhals raises for a repeated name
         column_names(X.column_names)
     frame = nw.from_native(X)
     if isinstance(frame, nw.LazyFrame):
@@ -123,14 +123,14 @@ def _pandas_columns(X: Any) -> tuple[tuple[str, ...] | None, list[Raw], int]:
 
 
 def _pandas_arrays(X: Any) -> Iterable[Any]:
-    """The array of every column; made into no Series, which takes longer than a small fit."""
+    """The array of every column, without making a Series, which takes longer than a small fit."""
     if hasattr(X, "_iter_column_arrays"):
         return X._iter_column_arrays()
     return (series.array for _, series in X.items())
 
 
 def _pandas_array(values: Any, name: str) -> Raw | None:
-    """Return numbers, booleans, words and objects of pandas; None for what narwhals must look at."""
+    """Return numbers, booleans, words and objects of pandas; None for columns that need narwhals."""
     dtype = values.dtype
     if isinstance(dtype, np.dtype):
         values = np.asarray(values)
@@ -150,7 +150,7 @@ def _pandas_array(values: Any, name: str) -> Raw | None:
     if type(dtype).__name__ == "StringDtype":
         strings = getattr(values, "_pa_array", None)
         return _pandas_strings(values) if strings is None else arrow_words(strings)
-    if type(dtype).__name__ == "PeriodDtype":  # a period is the moment at which it begins
+    if type(dtype).__name__ == "PeriodDtype":  # a period counts as the time at which it begins
         return from_array(np.asarray(values.to_timestamp()), name)
     return None
 

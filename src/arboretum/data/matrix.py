@@ -1,12 +1,12 @@
 """Encoded data as the engine reads it: numbers only, by column or by block of rows.
 
-Categories and ordinal words are their codes, missing is NaN. Three homes, one interface:
+Categories and ordinal words are their codes, missing is NaN. Three forms with one interface:
 
     DenseMatrix    a 2-D array of any real dtype and layout, wrapped without a copy
     FrameMatrix    one 1-D array per column, as dataframes keep them
-    SparseMatrix   scipy.sparse; only the column or the rows asked for are ever made dense
+    SparseMatrix   scipy.sparse; only the requested column or rows are ever made dense
 
-Whatever `column` and `rows` return may be the stored data itself: read it, do not write to it.
+The results of `column` and `rows` may be the stored data itself: read them, do not write to them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Matrix(ABC):
     def column(self, f: int, out: np.ndarray | None = None) -> np.ndarray:
         """Return column ``f`` as a contiguous float64 array. Do not write to it.
 
-        ``out``: n_rows float64 that may be used if the column has to be copied.
+        ``out``: n_rows float64 to use if the column has to be copied.
         """
 
     @abstractmethod
@@ -51,7 +51,7 @@ class Matrix(ABC):
 
     @abstractmethod
     def take(self, rows: np.ndarray) -> Matrix:
-        """Return the matrix of these rows, in this order; a row may be named more than once."""
+        """Return the matrix of these rows, in this order; a row may be repeated."""
 
     def at(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Return the single values at these (row, column) pairs as float64."""
@@ -155,7 +155,7 @@ class SparseMatrix(Matrix):
     An entry that is not stored is 0, or ``fill[f]`` in column ``f`` when ``fill`` is given: in a
     column of category codes, the code of the value 0.
 
-    The other of the two forms is made when it is first needed and kept; that costs as much memory
+    The other of the two forms is made on first use and kept; that costs as much memory
     as the stored entries, never as much as the dense table.
 
     Examples
@@ -180,7 +180,7 @@ class SparseMatrix(Matrix):
 
     @property
     def is_by_row(self) -> bool:
-        """Whether the entries in CSC form would have to be made."""
+        """Whether the entries in CSC form would have to be computed."""
         return self._by_column is None
 
     @property

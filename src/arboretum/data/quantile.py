@@ -1,22 +1,23 @@
-"""Weighted quantiles, by the conventions of those who ask.
+"""Weighted quantiles, by the conventions of the losses and peers that use them.
 
-Values are sorted, x₀ <= … <= x_{n-1}, and weights added up along them. Every convention agrees on a large
+Values are sorted, x₀ <= … <= x_{n-1}, and their weights cumulated. All conventions agree on a large
 table; on a leaf of five rows they do not:
 
     convention   without weights               with weights
-    lower        x at ⌈α n⌉ - 1                the first value at which the weight so far reaches α of all
+    lower        x at ⌈α n⌉ - 1                the first value at which the cumulative weight reaches α of all
     xgboost      between, at α (n + 1) - 1     as lower
     lightgbm     between, at α (n - 1)         the first value that exceeds α of all: between its neighbour
-                                               below and itself, as far as the missing weight is part of
-                                               its own; the neighbour if it weighs less than 1
+                                               below and itself, in proportion to the missing part of its
+                                               weight; the neighbour if it weighs less than 1
 
     y        1.0   2.0   4.0   9.0
     weight   .25   .25   .40   .10
     so far   .25   .50   .90  1.00      lower: α = .5 is 2.0, α = .8 is 4.0
 
-"lower" is always a value that was seen. It is also that of quantile forests and of the nodes that minimise
-absolute error, whose compiled loops never hold a row's values sorted: see `engine.predict.leaf_quantile` and
-`engine.split.absolute` (which takes the mean of both values where two halves weigh the same).
+"lower" always returns a value of the data. It is also the convention of quantile forests and of the nodes
+that minimise absolute error, whose compiled loops never sort a row's values: see
+`engine.predict.leaf_quantile` and `engine.split.absolute` (which takes the mean of both
+values where two halves have equal weights).
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def weighted_quantile(
 
 
 def _between(values: np.ndarray, place: float) -> float:
-    """Return the value at a place of the sorted values, between two of them in proportion."""
+    """Return the value at a fractional position of the sorted values, interpolated."""
     place = min(max(place, 0.0), len(values) - 1.0)
     below = int(place)
     above = min(below + 1, len(values) - 1)

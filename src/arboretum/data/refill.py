@@ -1,11 +1,11 @@
-"""Filled tables in the form they came in: only missing cells change, columns stand in fit's order.
+"""Filled tables in the form of the input: only missing cells change, columns are in the order of the fit.
 
     ndarray, list        an array; floats keep their dtype, anything but numbers becomes objects
     pandas, polars, …    a dataframe of the same library, columns of the same types; whole numbers
-                         become floats where a guess is none
+                         become floats if a filled value is not whole
     path, `Table`        a `Table`, which every estimator takes
 
-`encoded_table` goes the other way: encoded numbers as a table whose columns are what they were.
+`encoded_table` does the reverse: it turns encoded numbers into a table with the original kinds of columns.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _EPOCH = datetime(1970, 1, 1)
 
 
 def missing_cells(table: Table) -> np.ndarray:
-    """Return where a table has no value, (rows, columns) booleans."""
+    """Return which cells have no value, (rows, columns) booleans."""
     if isinstance(table.body, np.ndarray):
         body = table.body
         return np.isnan(body) if body.dtype.kind == "f" else np.zeros(body.shape, bool)
@@ -75,12 +75,12 @@ def put_back(
     Parameters
     ----------
     X : table
-        As the user gave it; never written to.
+        The user's table; never written to.
     table : Table
         X as it was read.
     schema : Schema
     places : list of int
-        Where each column of the schema stands in X.
+        Position of each column of the schema in X.
     gaps : bool array of shape (n, n_columns)
         The cells to fill, columns as in the schema.
     rows : float64 array of shape (n, n_columns)
@@ -127,7 +127,7 @@ def _fill_table(
 
 
 def _fill_words(raw: Words, new: Words, gaps: np.ndarray) -> Words:
-    """Take the missing words from another column; words only the first one knows stay."""
+    """Take the missing words from another column; words that only the first column has stay."""
     values = list(dict.fromkeys([*raw.values, *new.values]))
     place = {value: i for i, value in enumerate(values)}
     guess = np.array([place[value] for value in new.values], np.int64)[new.codes]
@@ -188,7 +188,7 @@ def _fill_series(series: Any, here: np.ndarray, values: list[Any]) -> Any:
 
 
 def _fill_frame(X: Any, places: list[int], cells: dict[int, tuple[np.ndarray, list[Any]]]) -> Any:
-    """Fill a dataframe of any other library narwhals knows."""
+    """Fill a dataframe of any other library that narwhals supports."""
     import narwhals.stable.v2 as nw
 
     if type(X).__name__ == "RecordBatch":

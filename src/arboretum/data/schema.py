@@ -1,17 +1,17 @@
-"""What every column of a table is: the part of a model that understands tables.
+"""The kinds of the columns of a table: the part of a model that reads tables.
 
-`learn_schema` looks at the training table, decides each column's kind and encodes it. `encode`
-turns any later table into numbers of the same meaning: columns are found by name, categories get
+`learn_schema` reads the training table, determines each column's kind and encodes it. `encode`
+turns any later table into numbers with the same meaning: columns are matched by name, categories get
 the codes they had.
 
     kind          from                                       encoded as
     numeric       numbers, dates, durations                  the number (of dates: see `values`)
     ordinal       ordered categoricals, `ordinal_features`   the number, or the rank of the word
-    categorical   strings, booleans of dataframes,           the place in `categories`: sorted, or
+    categorical   strings, booleans of dataframes,           the position in `categories`: sorted, or
                   categoricals, `categorical_features`       as a categorical dtype declares them
 
 Missing values are NaN in all three. Categories are those that occur in the training data; an
-ordinal column keeps every declared rank, so that ranks it has not seen still have their place.
+ordinal column keeps every declared rank, so that unseen ranks still have their position.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from arboretum.lazy import cached_property
 
 __all__ = ["UNCHARGED", "Column", "Schema", "encode", "learn_schema"]
 
-UNCHARGED = 4  # so few categories gain no more by chance than a column of numbers (docs/cart.md)
+UNCHARGED = 4  # this few categories gain no more by chance than a column of numbers (docs/cart.md)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Column:
     has_missing : bool
         Missing values were seen at fit.
     dtype : str
-        What it came from: ``"float64"``, ``"str"``, ``"datetime"``, ``"category"``, …
+        Its original type: ``"float64"``, ``"str"``, ``"datetime"``, ``"category"``, …
     """
 
     name: str
@@ -80,8 +80,8 @@ class Schema:
     named : bool
         The table carried column names; later tables are then matched by name.
     n_categories : tuple of int or None
-        Categories of every column in the rows that count, where some weigh nothing (`weighed`); model
-        files do not keep it.
+        Number of categories of every column in the rows of weight > 0, if some weigh nothing (`weighed`);
+        not kept in model files.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class Schema:
     n_categories: tuple[int, ...] | None = field(default=None, compare=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What pickle keeps: the fields, not what was worked out from them."""
+        """Return the fields for pickle, without anything computed from them."""
         return {"columns": self.columns, "named": self.named}
 
     @cached_property
@@ -112,7 +112,7 @@ class Schema:
 
     @cached_property
     def _plain_numbers(self) -> bool:
-        """No categories and no dates: an array of numbers is its own encoding."""
+        """Whether there are no categories and no dates: an array of numbers is its own encoding."""
         return all(c.categories is None and c.dtype not in TIMES for c in self.columns)
 
     def weighed(self, matrix: Matrix, weights: np.ndarray | None) -> Schema:
@@ -127,7 +127,7 @@ class Schema:
 
     @property
     def charged(self) -> np.ndarray:
-        """Which columns `category_penalty` charges: those of more than four categories (bool)."""
+        """Which columns `category_penalty` applies to: those with more than four categories (bool)."""
         sizes = self.n_categories or [len(c.categories or ()) for c in self.columns]
         return np.array(
             [c.kind == "categorical" and n > UNCHARGED for c, n in zip(self.columns, sizes)], bool
@@ -150,7 +150,7 @@ class Schema:
 
     @classmethod
     def from_state(cls, value: Any) -> Schema:
-        """Build a schema from what `to_state` returned; any nonsense is a ModelFileError."""
+        """Build a schema from the result of `to_state`; raise a ModelFileError if it is invalid."""
         named, columns = schema_fields(value)
         return cls(tuple(Column(**fields) for fields in columns), named)
 
@@ -167,29 +167,29 @@ def _few(categories: tuple[Any, ...] | None) -> str:
 def learn_schema(
     X: Any, *, categorical_features: Any = None, ordinal_features: Any = None
 ) -> tuple[Schema, Matrix]:
-    """Decide what the columns of the training table are, and encode it.
+    """Determine the kinds of the columns of the training table, and encode it.
 
     Parameters
     ----------
     X : table
         Anything `read_table` takes.
     categorical_features : None, "from_dtype", or list of names, indices or booleans
-        Columns that are categorical whatever their dtype; the other columns are what their dtype
-        says.
+        Columns that are categorical whatever their dtype; the kind of other columns follows from their
+        dtype.
     ordinal_features : None, list as above, or dict from name or index to the values in order
-        Columns whose values are ranks. Numbers rank by themselves, words by a declared order or
+        Columns whose values are ranks. Numbers are their own ranks, words are ranked by a declared order or
         else alphabetically; the dict gives the order.
 
     Returns
     -------
     schema : Schema
     matrix : Matrix
-        The table in numbers. An array of numbers is wrapped, not copied.
+        The encoded table. An array of numbers is wrapped, not copied.
 
     Raises
     ------
     DataError
-        The table cannot be used; the message names column, rows and the way out.
+        The table cannot be used; the message names column, rows and a remedy.
     ParameterError
         `categorical_features` or `ordinal_features` does not fit the table.
 
@@ -248,15 +248,15 @@ def _learn_sparse(table: Table, wishes: dict[int, Wish]) -> tuple[Schema, Sparse
 def encode(
     schema: Schema, X: Any, *, unseen: str = "missing", estimator_name: str = "model"
 ) -> Matrix:
-    """Turn a table into numbers that mean what they meant at fit.
+    """Encode a table as the training table was encoded.
 
     When both tables have column names, columns are found by name and may come in any order.
-    Otherwise they are taken in order, and a `UserWarning` says so if one of the tables had names.
+    Otherwise they are taken in order, with a `UserWarning` if one of the tables had names.
 
     Parameters
     ----------
     schema : Schema
-        What `learn_schema` returned.
+        The result of `learn_schema`.
     X : table
         Anything `read_table` takes.
     unseen : {"missing", "ignore", "error"}
@@ -326,7 +326,7 @@ def _encode_sparse(schema: Schema, table: Table, unseen: str) -> SparseMatrix:
 
 
 def _without_strangers(schema: Schema, table: Table, path: str | Path) -> Table:
-    """Leave out columns of a file that were not there at fit, such as the target, with a warning."""
+    """Leave out columns of a file that were not in the training table, such as the target, with a warning."""
     extra = [name for name in table.names if name not in schema.names]
     if not (schema.named and extra) or any(name not in table.names for name in schema.names):
         return table
@@ -337,7 +337,7 @@ def _without_strangers(schema: Schema, table: Table, path: str | Path) -> Table:
 
 
 def _match(schema: Schema, table: Table, estimator_name: str) -> Sequence[int]:
-    """Return where each column of the schema stands in the table."""
+    """Return the position of each column of the schema in the table."""
     if schema.named and table.named:
         if table.names == schema.names:
             return range(len(table.names))

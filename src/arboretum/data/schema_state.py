@@ -1,12 +1,12 @@
-"""A schema as JSON-able values and back, trusting nothing.
+"""A schema as JSON-able values and back; nothing in a file is trusted.
 
-A category is stored with a letter for its type, because JSON alone cannot tell a date from a string
-or keep 1, 1.0 and true apart after other programs have touched the file:
+A category is stored with a letter for its type, because JSON cannot distinguish a date from a string
+or keep 1, 1.0 and true apart after other programs have rewritten the file:
 
     ["s", "Bern"]  ["b", true]  ["i", 3]  ["f", 0.5]  ["d", "2024-03-31T10:15:00"]
 
-Files may be damaged or hostile: every type, length and duplicate is checked, and anything else than
-what `column_to_state` writes is a `ModelFileError`.
+Files may be damaged or hostile: every type, length and duplicate is checked, and anything other than the
+output of `column_to_state` raises a `ModelFileError`.
 """
 
 from __future__ import annotations

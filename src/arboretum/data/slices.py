@@ -1,7 +1,7 @@
-"""Some rows or columns of a table in the form it came in: what an estimator of any library may take.
+"""Some rows or columns of a table in the form of the input: a form that any library's estimator takes.
 
-A bag hands parts of its table to estimators it knows nothing about. Arrays stay arrays, dataframes
-keep their library, their names and their types, so categories and missing values arrive as they are.
+A bag passes parts of its table to estimators of any library. Arrays stay arrays, dataframes
+keep their library, names and types, so categories and missing values arrive unchanged.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ def as_view(X: Any) -> Any:
 
     if is_frame(X):
         return collected(X)
-    return np.asarray(X) if hasattr(X, "__array__") else read_table(X)  # a path, or nonsense
+    return np.asarray(X) if hasattr(X, "__array__") else read_table(X)  # a path, or an error
 
 
 def take_columns(X: Any, columns: np.ndarray) -> Any:
-    """Return columns by their places, in this order; a column taken again gets a name of its own.
+    """Return columns by their positions, in this order; a repeated column gets a name of its own.
 
     >>> take_columns(np.array([[1, 2, 3]]), np.array([2, 0]))
     array([[3, 1]])
@@ -67,7 +67,7 @@ def take_columns(X: Any, columns: np.ndarray) -> Any:
 
 
 def take_rows(X: Any, rows: np.ndarray) -> Any:
-    """Return rows by their numbers, in this order; a row may be taken again.
+    """Return rows by their numbers, in this order; a row may be repeated.
 
     >>> take_rows(np.array([[1], [2], [3]]), np.array([2, 0, 0])).tolist()
     [[3], [1], [1]]
@@ -93,7 +93,7 @@ def _take(raw: Raw, rows: np.ndarray) -> Raw:
 
 
 def _distinct(names: list[str]) -> tuple[str, ...]:
-    """Return the names, "a" met again as "a (2)", "a (3)", ..."""
+    """Return the names, with a repeated "a" as "a (2)", "a (3)", ..."""
     seen: dict[str, int] = {}
     found = []
     for name in names:

@@ -45,7 +45,7 @@ def _find_bad_entry(matrix: SparseMatrix, names: Sequence[str], coded: Collectio
         try:
             if len(stored) and f not in coded:
                 check_values(stored, [name])
-        except DataError:  # counts stored entries: look again with all rows
+        except DataError:  # the error counts stored entries: check again with all rows
             check_values(dense_column(matrix, f).values[:, np.newaxis], [name])
 
 

@@ -7,7 +7,7 @@
     list        raw columns: dataframes, files, arrays of strings, objects or dates
 
 What cannot be a table (one or three dimensions, complex numbers, no rows, two columns of one name)
-is refused here, with the words scikit-learn's own tools look for.
+is refused here, in the wording that scikit-learn's own tools look for.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["Table", "compressed", "default_names", "from_columns", "is_sparse", 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table as it came in.
+    """A table in the form of the input.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ def read_table(X: Any) -> Table:
     Raises
     ------
     DataError
-        X is not a table; the message says why and what to do.
+        X is not a table; the message gives the reason and a remedy.
 
     Examples
     --------
@@ -99,13 +99,13 @@ def read_table(X: Any) -> Table:
 
 @lru_cache(maxsize=64)
 def default_names(n: int) -> tuple[str, ...]:
-    """Return ``x0, x1, …``, scikit-learn's names for columns without one."""
+    """Return ``x0, x1, …``, scikit-learn's names for unnamed columns."""
     return tuple(f"x{i}" for i in range(n))
 
 
 def is_sparse(X: Any) -> bool:
-    """Tell scipy.sparse matrices and arrays, without importing scipy."""
-    kind = type(X)  # a dataframe's columns count as its attributes
+    """Return True for scipy.sparse matrices and arrays, without importing scipy."""
+    kind = type(X)  # on the type: a dataframe's columns are attributes of the object
     return hasattr(kind, "tocsr") and hasattr(kind, "nnz")
 
 
@@ -160,9 +160,9 @@ def _from_sparse(X: Any) -> Table:
 
 
 def compressed(X: Any) -> Any:
-    """Return a sparse matrix as CSR or CSC, once every index in it is known to lie inside.
+    """Return a sparse matrix as CSR or CSC, after checking that every index in it is valid.
 
-    scipy does not look where indices lead, neither when it converts a matrix nor when it sorts one.
+    scipy does not check indices, neither when it converts a matrix nor when it sorts one.
     """
     try:
         problem = _misplaced(X)
@@ -177,7 +177,7 @@ def compressed(X: Any) -> Any:
 
 
 def _misplaced(X: Any) -> str | None:
-    """Return what is wrong with the indices of a sparse matrix."""
+    """Return what is wrong with the indices of a sparse matrix, or None."""
     if X.format == "coo":
         ends, each = X.shape, X.coords
     elif X.format in ("csr", "csc", "bsr"):
@@ -191,7 +191,7 @@ def _misplaced(X: Any) -> str | None:
             return f"its indptr ends at {start[-1]}, and it has {len(X.indices)} entries"
         ends, each = ends[1:], (X.indices[: start[-1]],)
     else:
-        return None  # lists and diagonals, which are asked one by one
+        return None  # lists and diagonals, which are converted one by one
     for end, index in zip(ends, each, strict=True):
         if len(index) and not (index.min() >= 0 and index.max() < end):
             at = int(np.argmax((index < 0) | (index >= end)))
@@ -235,7 +235,7 @@ def array_of_lists(X: Sequence[Any], what: str) -> np.ndarray:
     """Turn lists into an array in which no cell has changed: numbers, or the objects themselves.
 
     NumPy would turn ``[1, "a"]`` into strings and a large whole number next to a float into a
-    rounded one; then the cells are kept as objects and looked at column by column.
+    rounded one; then the cells are kept as objects and examined column by column.
     """
     try:
         values = np.asarray(X)

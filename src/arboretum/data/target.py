@@ -3,8 +3,8 @@
     y  "no", "yes", "no"   ──encode_classes──▶  classes ["no", "yes"],  codes [[0], [1], [0]]
     y  3.5, 7              ──numbers──────────▶  [[3.5], [7.0]]
 
-Both always have one column per output. A target is never missing and never infinite, a class is
-never a fraction, and a string is never taken for a number. Messages name the rows and use the words
+Both always have one column per output. A target is never missing or infinite, a class is
+never a fraction, and a string is never read as a number. Messages name the rows and use the wording that
 scikit-learn's own tools look for.
 """
 
@@ -29,7 +29,7 @@ from arboretum.errors import DataError
 
 __all__ = ["encode_classes", "numbers", "weights"]
 
-_SMALL_RANGE = 1 << 16  # whole numbers in so narrow a range are counted, not sorted
+_SMALL_RANGE = 1 << 16  # whole numbers within this range are counted, not sorted
 
 
 def encode_classes(
@@ -41,10 +41,10 @@ def encode_classes(
     ----------
     y : array-like, Series or DataFrame of shape (n,) or (n, n_outputs)
         Strings, booleans or whole numbers.
-    n_rows : int, optional
+    Number of rows of X, to check the length of y.
         Rows of X, to check that y has as many.
     estimator_name : str
-        Who is asking, for messages.
+        Name of the estimator for messages.
 
     Returns
     -------
@@ -90,9 +90,9 @@ def numbers(
     ----------
     y : array-like, Series or DataFrame of shape (n,) or (n, n_outputs)
     n_rows : int, optional
-        Rows of X, to check that y has as many.
+        Number of rows of X, to check the length of y.
     estimator_name : str
-        Who is asking, for messages.
+        Name of the estimator for messages.
 
     Returns
     -------
@@ -115,14 +115,14 @@ def numbers(
     columns, _, is_1d = _read_target(y, n_rows, estimator_name)
     values = [_as_numbers(raw) for raw in columns]
     for column in values:
-        check_values(column[:, np.newaxis], ["y"])  # float64 must hold it exactly
+        check_values(column[:, np.newaxis], ["y"])  # float64 must represent it exactly
     if len(values) == 1:
         return _plain_array(values[0])[:, np.newaxis], is_1d
     return np.ascontiguousarray(np.column_stack(values), dtype=np.float64), is_1d
 
 
 def _plain_array(values: np.ndarray) -> np.ndarray:
-    """Return floats in one piece; a copy if they are read-only, which is another type to kernels."""
+    """Return floats in one piece; copied if read-only, which is another type to kernels."""
     return np.require(values, np.float64, ["C", "W"])
 
 
@@ -248,7 +248,7 @@ def _target_columns(y: Any, estimator_name: str) -> tuple[list[Raw], np.dtype | 
 
 
 def _array_of_labels(y: Any) -> np.ndarray:
-    """Lists of strings become an array of strings, as ``np.asarray`` would make it."""
+    """Turn lists of strings into an array of strings, as ``np.asarray`` does."""
     values = array_of_lists(y, "y")
     if values.dtype.kind == "O" and values.size and all(isinstance(v, str) for v in values.flat):
         return values.astype(str)
@@ -317,7 +317,7 @@ def _number_classes(raw: RawNumbers) -> tuple[np.ndarray, np.ndarray]:
     if values.dtype.kind == "f":
         _refuse_fractions(values)
         if raw.dtype.startswith(("int", "uint")):
-            values = values.astype(np.int64)  # whole numbers that came as objects
+            values = values.astype(np.int64)  # whole numbers given as objects
         else:
             return np.unique(values, return_inverse=True)
     if values.dtype.kind != "b":

@@ -1,4 +1,4 @@
-"""The two forms a raw column can take, whatever library it came from.
+"""The two forms of a raw column, whatever library it came from.
 
     RawNumbers   [3.5, nan, 7.0]                       missing is NaN
     Words        codes [0, 1, -1, 0] of ["no", "yes"]  missing is -1
@@ -11,7 +11,7 @@ values once, and one small integer per row. Rules for time, all in float64:
     time of day      seconds since midnight, to the microsecond
 
 A decimal becomes the nearest float64. Category values are kept as plain Python str, bool, int,
-float or datetime (without a zone, in UTC); any other category, such as pandas' intervals, as its
+float or datetime (without a zone, in UTC); any other category, such as pandas' intervals, as
 text.
 """
 
@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 TIMES = ("datetime", "duration", "time")
-_FIRST_CELLS = 100  # that tell what the others may be
+_FIRST_CELLS = 100  # cells by which the kind of the others is guessed
 EPOCH = datetime(1970, 1, 1)
 _MISSING_TYPES = ("NoneType", "NAType", "NaTType")  # by name: pandas need not be installed
 _TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9, "ps": 10**12, "fs": 10**15, "as": 10**18}
@@ -69,7 +69,7 @@ class RawNumbers:
     values : 1-D array of any real dtype
         Missing is NaN.
     dtype : str
-        What the numbers were: a NumPy name such as ``"int64"``, or ``"datetime"``, ``"duration"``,
+        The original type: a NumPy name such as ``"int64"``, or ``"datetime"``, ``"duration"``,
         ``"time"``, ``"decimal"``, ``"null"`` (nothing but missing values).
     """
 
@@ -78,7 +78,7 @@ class RawNumbers:
 
     @property
     def family(self) -> str:
-        """``"number"``, ``"datetime"``, ``"duration"`` or ``"time"``: what may be compared."""
+        """``"number"``, ``"datetime"``, ``"duration"`` or ``"time"``: which values can be compared."""
         return self.dtype if self.dtype in TIMES else "number"
 
 
@@ -95,7 +95,7 @@ class Words:
     dtype : str
         ``"str"``, ``"bool"``, ``"category"``, ``"enum"`` or ``"object"``.
     order : {"none", "declared", "ranked"}
-        Whether the order of ``values`` is an accident, was declared, or ranks them.
+        Whether the order of ``values`` is arbitrary, was declared, or ranks them.
     """
 
     codes: np.ndarray
@@ -114,13 +114,13 @@ Raw = RawNumbers | Words
 
 @cache
 def name_of(dtype: np.dtype) -> str:
-    """Return the name of a dtype: NumPy makes it anew each time, as slowly as it reads a small column."""
+    """Return the name of a dtype, cached: NumPy takes as long to make it as to read a small column."""
     return dtype.name
 
 
 # --------------------------------------------------------------------------- single values
 def is_missing(value: Any) -> bool:
-    """Tell None, NaN, NaT and pandas' NA from a value."""
+    """Return True for None, NaN, NaT and pandas' NA."""
     if value is None or type(value).__name__ in _MISSING_TYPES:
         return True
     if isinstance(value, Decimal):
@@ -191,7 +191,7 @@ def sort_values(values: Sequence[Any]) -> list[Any]:
 
 # --------------------------------------------------------------------------- words
 def make_words(codes: np.ndarray, values: Sequence[Any], dtype: str, order: str = "none") -> Words:
-    """Build `Words`, with values made plain; equal and missing values are merged on the way."""
+    """Build `Words`, with values made plain; equal and missing values are merged."""
     if set(map(type, values)) == {str} and len(set(values)) == len(values):
         return Words(codes, list(values), dtype, order)
     position: dict[Any, int] = {}
@@ -216,7 +216,7 @@ def as_words(raw: Raw) -> Words:
     if raw.dtype == "datetime":
         values = [_moment(v) for v in values]
     elif raw.dtype.startswith(("int", "uint")):
-        values = [int(v) for v in values]  # missing values had made them floats
+        values = [int(v) for v in values]  # missing values made them floats
     return make_words(codes, values, raw.dtype)
 
 
@@ -274,7 +274,7 @@ def seconds(values: np.ndarray, name: str) -> np.ndarray:
         raise DataError(
             f"column {name!r} counts time in unit {unit!r}, which has no fixed length: {error}"
         ) from error
-    # whole seconds apart from the rest, so that only one rounding happens
+    # whole seconds and fractions separately, so that only one rounding happens
     whole, rest = np.divmod(ticks, _TICKS.get(unit, 1))
     result = whole + rest / _TICKS.get(unit, 1)
     result[np.isnat(values)] = np.nan
@@ -283,7 +283,7 @@ def seconds(values: np.ndarray, name: str) -> np.ndarray:
 
 
 def _warn_of_collapse(ticks: np.ndarray, result: np.ndarray, per_second: int, name: str) -> None:
-    """Warn if different times have become one number; today float64 counts seconds in steps of 2e-7."""
+    """Warn if different times became one number; for today's dates float64 counts in steps of 2e-7 s."""
     known = ~np.isnan(result)
     ticks, result = ticks[known], result[known]
     step = np.spacing(np.abs(result).max(initial=0)) * per_second  # in ticks
@@ -303,12 +303,12 @@ def _warn_of_collapse(ticks: np.ndarray, result: np.ndarray, per_second: int, na
 
 # --------------------------------------------------------------------------- from Python objects
 def from_objects(values: np.ndarray, name: str) -> Raw:
-    """Turn an array of Python objects into a raw column: strings are hashed once, others looked at."""
+    """Turn an array of Python objects into a raw column; strings are hashed once, others checked."""
     first = next((cell for cell in values[:_FIRST_CELLS] if not is_missing(cell)), None)
     if isinstance(first, str):
         try:
             codes, distinct = _numbered(values)
-        except TypeError:  # a cell that cannot be hashed: it will be named
+        except TypeError:  # a cell that cannot be hashed: the error names it
             return from_cells(values.tolist(), name)
         if set(map(type, distinct)) == {str} or all(map(_is_word, distinct)):
             return make_words(codes, distinct, "str")
@@ -320,7 +320,7 @@ def _is_word(value: Any) -> bool:
 
 
 def _numbered(values: np.ndarray) -> tuple[np.ndarray, list[Any]]:
-    """Return a number per cell, and the distinct cells they count; by pandas if somebody uses it."""
+    """Return a number per cell, and the distinct cells; by pandas if it is imported already."""
     pandas = sys.modules.get("pandas")
     if pandas is not None:
         codes, distinct = pandas.factorize(values)
@@ -331,10 +331,10 @@ def _numbered(values: np.ndarray) -> tuple[np.ndarray, list[Any]]:
 
 
 def from_cells(cells: list[Any], name: str) -> Raw:
-    """Turn a list of Python objects into a raw column; what it is follows from its types.
+    """Turn a list of Python objects into a raw column; its kind follows from their types.
 
     All numbers: RawNumbers. Dates, durations or times of day: RawNumbers in seconds. Booleans, strings,
-    or a mixture (which a schema only takes when told that the column is categorical): Words.
+    or a mixture (allowed by a schema only if the column is declared categorical): Words.
     """
     families = {_cell_family(t) for t in set(map(type, cells))}
     if "other" in families:
@@ -358,7 +358,7 @@ def from_cells(cells: list[Any], name: str) -> Raw:
 
 
 def _cell_family(cell_type: type) -> str:
-    """What cells of a type are: a family of values, "missing", or "other" for no table's cell."""
+    """Return the kind of cells of a type: a family of values, "missing", or "other" for invalid cells."""
     if cell_type.__name__ in _MISSING_TYPES:
         return "missing"
     for family, types in (
@@ -411,7 +411,7 @@ def _numbers_from_cells(cells: list[Any], name: str) -> RawNumbers:
 
 def _float_array(cells: list[Any]) -> np.ndarray:
     try:
-        return np.array(cells, dtype=np.float64)  # knows None
+        return np.array(cells, dtype=np.float64)  # accepts None
     except (TypeError, ValueError):  # pandas' NA and Decimal's signalling NaN
         return np.array([np.nan if is_missing(c) else c for c in cells], dtype=np.float64)
 

@@ -9,7 +9,6 @@
     read_blocks    gathers eight numbers at a time, and finds the smallest and the largest
     add_left       adds up the numbers whose value is not above a threshold, eight at a time
     sum_block      the sum of 16 numbers and of the magnitudes of their upper halves
-    used_bits      which of 64 numbers are not 0
     lowest_bit     the place of the lowest bit that is set
     give_way       tells the processor, or the system, that this thread only waits
     ticks          a clock that costs nothing to read; always 0 where reading it is not allowed
@@ -24,7 +23,6 @@ import os
 import platform
 
 import numba
-import numpy as np
 
 __all__ = [
     "LANES",
@@ -44,7 +42,6 @@ __all__ = [
     "search_step",
     "sum_block",
     "ticks",
-    "used_bits",
 ]
 
 LANES = 16  # numbers of a block
@@ -112,10 +109,6 @@ if numba.config.DISABLE_JIT:
     def sum_block(sums, at):
         block = sums[int(at) : int(at) + LANES]
         return block.sum(), ((block ^ (block >> 63)) >> 32).sum()
-
-    def used_bits(table, at):
-        used = table[int(at) : int(at) + 64] != 0
-        return np.packbits(used, bitorder="little").view(np.uint64)[0]
 
     def lowest_bit(word):
         word = int(word)
@@ -285,19 +278,6 @@ else:
             return context.make_tuple(builder, signature.return_type, found)
 
         return types.UniTuple(types.int64, 2)(sums, types.uint64), build
-
-    @intrinsic
-    def used_bits(typingctx, table, at):
-        """Return a word whose bit j tells whether ``table[at + j]`` (int64) is not 0; the index is uint64."""
-
-        def build(context, builder, signature, arguments):
-            lanes, word = ir.VectorType(ir.IntType(64), 64), ir.IntType(64)
-            place = _place(context, builder, signature.args[0], *arguments)
-            block = builder.load(builder.bitcast(place, lanes.as_pointer()), align=8)
-            used = builder.icmp_signed("!=", block, ir.Constant(lanes, [0] * 64))
-            return builder.bitcast(used, word)
-
-        return types.uint64(table, types.uint64), build
 
     def _and_four(context, builder, signature, arguments, also_lanes):
         """Build ``lanes = table[a] & table[b] & table[c] & table[d]``, and also & lanes if so asked."""

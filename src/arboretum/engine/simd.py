@@ -2,7 +2,7 @@
 
     add_row(cells, at, number, weight)    adds what a row counts to one of many cells
 
-What a tournament of leaves (predict/tournament.py) does to many rows at a time; written as loops, for all the
+What a tournament of leaves (engine/predict/tournament.py) does to many rows; written as loops, for all the
 compiler knows its lists overlap:
 
     choose       64 small numbers, each from one of two lists, as a comparison says

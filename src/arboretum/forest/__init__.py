@@ -1,1 +1,1 @@
-"""Forests: many trees grown on random views of the data, and what only many trees can tell."""
+"""Forests: many trees grown on random views of the data, and what follows from having many."""

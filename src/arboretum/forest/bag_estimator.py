@@ -1,7 +1,7 @@
-"""What the bagging classifier and regressor share: fitting, asking, out-of-bag answers, keeping.
+"""What the bagging classifier and regressor share: fitting, predictions, out-of-bag results, files.
 
-Estimators are fitted one by one on their bags (base/members.py), or, if they are trees of this library that
-get all columns, grown together from one ranked table as a forest is.
+Estimators are fitted one by one on their bags (base/members.py). Trees of this library that get all
+columns are grown together from one ranked table, as in a forest.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _TREES = (CARTClassifier, CARTRegressor, ExtraTreeClassifier, ExtraTreeRegressor
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What `fit` was given, checked and ready."""
+    """The arguments of `fit`, checked and encoded."""
 
     X: Any  # as the base takes it
     matrix: Matrix  # in numbers
@@ -73,15 +73,15 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         **RUNNING,
         "estimator": Parameter(
             p.none | p.an_estimator,
-            "What is fitted many times, from any library that follows scikit-learn; None is a CART tree.",
+            "The estimator to fit, from any library that follows scikit-learn; None is a CART tree.",
         ),
         "max_samples": Parameter(
             p.integer(1) | p.fraction(0, 1, open_low=True) | p.none,
-            "Rows each one gets; a float is a share of the rows; None is all of them.",
+            "Rows for each estimator; a float is a share of the rows; None is all of them.",
         ),
         "max_features": Parameter(
             p.integer(1) | p.fraction(0, 1, open_low=True),
-            "Columns each one gets; a float is a share of the columns.",
+            "Columns for each estimator; a float is a share of the columns.",
         ),
         "bootstrap": Parameter(p.flag, "Draw rows with replacement."),
         "bootstrap_features": Parameter(
@@ -89,26 +89,26 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         ),
         "n_jobs": Parameter(
             p.jobs,
-            "Estimators of this library are fitted on so many threads, None being all cores; others as "
-            "joblib does, None being 1. The result does not depend on it.",
+            "Estimators of this library are fitted on this many threads, None being all cores; others as in "
+            "joblib, None being 1. The result does not depend on it.",
         ),
-        "random_state": Parameter(p.seed, "Seed. Estimator t depends on (seed, t) alone."),
+        "random_state": Parameter(p.seed, "Seed. Estimator t depends on (seed, t) only."),
     }
     _attributes: ClassVar = {
         "estimators_ : list of estimators": "",
         "trees_ : list of Tree": "Only if all estimators are CART trees over all columns.",
         **ModelOfMembers._attributes,
-        "estimators_samples_ : list of int arrays": "The rows each was given, one entry for every time "
+        "estimators_samples_ : list of int arrays": "The rows of each estimator, repeated for every time "
         "a row was drawn.",
-        "estimators_features_ : list of int arrays": "The columns each was given.",
+        "estimators_features_ : list of int arrays": "The columns of each estimator.",
         **Interruptible._attributes_of_rounds,
         "schema_ : Schema": "Names, kinds and categories of the columns.",
         "n_features_in_, n_outputs_ : int": "",
         "feature_names_in_ : array of str": "Only if the training table had names.",
         "oob_score_ : float": "Only with `oob_score`.",
         "oob_error_curve_ : float array": "Out-of-bag error after each estimator.",
-        "oob_n_trees_ : int array": "How many estimators have not seen each row; rows with 0 have no "
-        "out-of-bag answer.",
+        "oob_n_trees_ : int array": "Number of estimators that have not seen each row; rows with 0 have no "
+        "out-of-bag prediction.",
     }
 
     def __init__(
@@ -142,7 +142,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            Handed to the base as it is, or in parts.
+            Passed to the base as it is, or in parts.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,) or None
             Rows of weight 0 are never drawn.
@@ -180,7 +180,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         return self._end_fit(ended if len(new) < len(wanted) else None)
 
     def _learn(self, base: Any, X: Any, y: Any, sample_weight: Any) -> Learned:
-        """Check everything `fit` was given."""
+        """Check the arguments of `fit` and encode them."""
         X = as_view(X)
         matrix = self._learn_table(X)
         codes, labels = self._learn_labels(y, matrix.n_rows)
@@ -205,7 +205,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         return self._bags.n_rows if weight is None else int(np.count_nonzero(weight))
 
     def _fit_new(self, base: Any, learned: Learned, wanted: range, weighs: bool) -> list[Any]:
-        """Fit the estimators with these numbers; interrupted, those before the first missing one."""
+        """Fit the estimators with these numbers; interrupted, return those before the first missing one."""
         name, bar = type(self).__name__, bool(self.verbose)
         if self._can_share(base):
             with progress(len(wanted), bar, name) as on_progress, members_silent():
@@ -234,7 +234,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
 
     # ------------------------------------------------------------------ trees grown together
     def _can_share(self, base: Any) -> bool:
-        """Tell whether the trees can be grown from one table; what depends on the bag cannot."""
+        """Return True if the trees can be grown from one table: nothing in it depends on the bag."""
         return (
             type(base) in _TREES
             and self._bags.all_columns
@@ -277,11 +277,11 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
 
     @property
     def _shares_columns(self) -> bool:
-        return self._bags.all_columns  # drawn twice or in another order they have the names, too
+        return self._bags.all_columns  # columns drawn twice or in another order still get names
 
-    # ------------------------------------------------------------------ asking
+    # ------------------------------------------------------------------ predictions
     def _mean(self, X: Any) -> np.ndarray:
-        """Return the mean of the estimators' answers, (rows, outputs, values)."""
+        """Return the mean of the estimators' predictions, (rows, outputs, values)."""
         self._check_fitted()
         if self._has_trees:
             matrix = self._encode(X)
@@ -302,13 +302,13 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         return total / len(self.estimators_)
 
     def _answer(self, number: int, X: Any) -> np.ndarray:
-        """Return what one estimator says of rows, given all columns."""
+        """Return the predictions of one estimator for rows with all columns."""
         member = self.estimators_[number]
         X = X if self._bags.all_columns else take_columns(X, self._bags.features(number))
         return self._read_answer(member, X)
 
     def _members(self) -> list[Member] | None:
-        """Return the estimators whose mean explains the bag, where it is no sum of trees itself."""
+        """Return the estimators whose mean explains the bag, if it is no sum of trees itself."""
         if self._has_trees or not all(isinstance(one, Explains) for one in self.estimators_):
             return None
         bags = self._bags
@@ -362,29 +362,29 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         self._take_oob(found, learned.codes, "estimator")
 
     def _out_of_bag(self, learned: Learned, unseen: np.ndarray) -> OutOfBag:
-        """Ask every estimator about the rows it has not seen."""
+        """Predict every estimator's unseen rows."""
         n = learned.matrix.n_rows
         total = np.zeros((n, self.n_outputs_, self._leaf_shape[1]))
-        asked, wrong = np.zeros(n, np.int64), np.zeros(n)
+        n_unseen, wrong = np.zeros(n, np.int64), np.zeros(n)
         curve = np.full(len(unseen), np.nan)
         for t, away in enumerate(unseen):
             rows = np.flatnonzero(away)
             if len(rows):
                 total[rows] += self._answer(t, take_rows(learned.X, rows))
-                asked[rows] += 1
+                n_unseen[rows] += 1
                 wrong[rows] = errors_of(
-                    total[rows], asked[rows], learned.codes[rows], self._classifies
+                    total[rows], n_unseen[rows], learned.codes[rows], self._classifies
                 )
-            if asked.any():
-                curve[t] = wrong[asked > 0].mean()
+            if n_unseen.any():
+                curve[t] = wrong[n_unseen > 0].mean()
         with np.errstate(invalid="ignore"):
-            mean = total / np.where(asked > 0, asked, np.nan)[:, None, None]
-        return OutOfBag(mean, asked, curve)
+            mean = total / np.where(n_unseen > 0, n_unseen, np.nan)[:, None, None]
+        return OutOfBag(mean, n_unseen, curve)
 
-    # ------------------------------------------------------------------ what is in it
+    # ------------------------------------------------------------------ contents
     @property
     def estimators_samples_(self) -> list[np.ndarray]:
-        """The rows each estimator was given; a row drawn twice is there twice."""
+        """The rows of each estimator; a row drawn twice is there twice."""
         rows = np.arange(self._bags.n_rows)
         return [
             np.repeat(rows, self._bags.counts(t).astype(np.int64))
@@ -393,12 +393,12 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
 
     @property
     def estimators_features_(self) -> list[np.ndarray]:
-        """The columns each estimator was given."""
+        """The columns of each estimator."""
         return [self._bags.features(t) for t in range(len(self.estimators_))]
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Mean over the estimators of the importances of their columns, if they tell any."""
+        """Mean over the estimators of the importances of their columns, if they have any."""
         shares = np.zeros(self.n_features_in_)
         for member, columns in zip(self.estimators_, self.estimators_features_, strict=True):
             np.add.at(shares, columns, member.feature_importances_)
@@ -421,7 +421,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         self.seed_ = self._bags.seed
         self.estimator_ = base = self._base()
         if whole(state, "n_outputs", 1) != self.n_outputs_:
-            raise ModelFileError("the model's outputs make no sense")
+            raise ModelFileError("the model's outputs are invalid")
         if not isinstance(state["estimators"], list) or not state["estimators"]:
             raise ModelFileError("the bag has no estimators")
         self.estimators_ = []
@@ -438,7 +438,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         self._read_oob(state["oob"], shape, len(self.estimators_))
 
     def _check_members(self) -> None:
-        """Raise if the estimators of a file do not know what the model knows."""
+        """Raise if the estimators of a file do not fit the model's classes or outputs."""
 
     def __sklearn_tags__(self) -> Any:
         return members.tags_like(super().__sklearn_tags__(), [self._base()])

@@ -1,10 +1,10 @@
-"""Bagging (Breiman 1996): the same estimator many times, each on rows (and columns) drawn by chance.
+"""Bagging (Breiman 1996): the same estimator many times, each on randomly drawn rows (and columns).
 
     table ──bag 0──▶ estimator 0 ─┐
-          ──bag 1──▶ estimator 1 ─┼──▶ mean of their class shares, of their votes or of their numbers
+          ──bag 1──▶ estimator 1 ─┼──▶ mean of their probabilities, votes or numbers
           ──bag 2──▶ estimator 2 ─┘
 
-The base may be any estimator. Trees of this library that get all columns are grown as a forest is: the
+The base may be any estimator. Trees of this library that get all columns are grown as in a forest: the
 columns are ranked once for all of them.
 """
 
@@ -45,7 +45,7 @@ class BaggingClassifier(ClassesOutOfBag, Classes, Bagging):
 
     Notes
     -----
-    A base that takes `sample_weight` gets all rows, weighed by how often its bag drew them times their
+    A base that takes `sample_weight` gets all rows, weighted by how often its bag drew them times their
     own weight; any other gets the drawn rows themselves, drawn in proportion to their weights.
 
     Examples
@@ -64,7 +64,8 @@ class BaggingClassifier(ClassesOutOfBag, Classes, Bagging):
         **Bagging._attributes,
         "classes_ : array": "The class labels, sorted.",
         "n_classes_ : int": "",
-        "oob_decision_function_ : float array": "Class shares of those that have not seen a row.",
+        "oob_decision_function_ : float array": "Mean probabilities of the estimators that have "
+        "not seen a row.",
     }
 
     def _learn_labels(self, y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -75,11 +76,11 @@ class BaggingClassifier(ClassesOutOfBag, Classes, Bagging):
         return members.answer_classes(member, X, self.classes_)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return mean class shares; of estimators without `predict_proba` the shares of votes."""
+        """Return mean class probabilities; for estimators without `predict_proba` the shares of votes."""
         return self._mean(X)[:, 0]
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class of largest share, the first in order between equals."""
+        """Return the most probable class, the first in order between equals."""
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
 
@@ -120,7 +121,7 @@ class BaggingRegressor(NumbersOutOfBag, Numbers, Bagging):
 
     Notes
     -----
-    A base that takes `sample_weight` gets all rows, weighed by how often its bag drew them times their
+    A base that takes `sample_weight` gets all rows, weighted by how often its bag drew them times their
     own weight; any other gets the drawn rows themselves, drawn in proportion to their weights.
 
     Examples
@@ -136,7 +137,7 @@ class BaggingRegressor(NumbersOutOfBag, Numbers, Bagging):
     _classifies: ClassVar = False
     _attributes: ClassVar = {
         **Bagging._attributes,
-        "oob_prediction_ : float array": "Answers of those that have not seen a row.",
+        "oob_prediction_ : float array": "Predictions of the estimators that have not seen a row.",
     }
     _several_outputs: ClassVar = True
 

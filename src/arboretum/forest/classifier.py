@@ -1,4 +1,4 @@
-"""Forests that tell classes: shares or votes of the trees, copies per class for missing values."""
+"""Forests for classification: probabilities or votes of the trees, copies per class for missing values."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = ["ForestClassifier"]
 
 
 class ForestClassifier(ClassesOutOfBag, Classes, Forest):
-    """Class shares (or votes) of many trees."""
+    """Class probabilities (or votes) of many trees."""
 
-    _leaves_tell_shares: ClassVar = True
+    _leaves_hold_probabilities: ClassVar = True
     _parameters: ClassVar = {
         **Forest._parameters,
         "criterion": Parameter(
             p.one_of("gini", "entropy", "log_loss"),
-            'What a split tries to make pure; "log_loss" is the same as "entropy".',
+            'Impurity that splits reduce; "log_loss" is the same as "entropy".',
         ),
         "class_weight": Parameter(
             p.text_or("a dict, a list of dicts", dict, list)
@@ -39,14 +39,14 @@ class ForestClassifier(ClassesOutOfBag, Classes, Forest):
         ),
         "voting": Parameter(
             p.one_of("soft", "hard"),
-            "Average the class shares of the trees, or count their votes.",
+            "Average the class probabilities of the trees, or count their votes.",
         ),
     }
     _attributes: ClassVar = {
         **Forest._attributes,
         **Classes._attributes,
-        "oob_decision_function_ : float array": "Class shares or votes of the trees that have not seen "
-        "a row.",
+        "oob_decision_function_ : float array": "Class probabilities or votes of the trees that have not "
+        "seen a row.",
     }
 
     @property
@@ -55,22 +55,22 @@ class ForestClassifier(ClassesOutOfBag, Classes, Forest):
 
     # ------------------------------------------------------------------ predicting
     def predict_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
-        """Return the mean class shares of the trees; with ``voting="hard"`` the shares of their votes.
+        """Return the mean class probabilities of the trees; with ``voting="hard"`` the shares of their votes.
 
         A list of arrays for several outputs.
         """
-        return self._shares_of(self._mean_shares(X))
+        return self._probabilities_of(self._mean_shares(X))
 
     def _mean_shares(self, X: Any) -> np.ndarray:
-        """Return (rows, outputs, classes)."""
+        """Return mean probabilities, (rows, outputs, classes)."""
         matrix = self._encode(X)
         return self.ensemble_.answers(matrix, self._threads_for(matrix))
 
     def predict(self, X: Any, missing: str | None = None) -> np.ndarray:
-        """Return the class of largest share, the first in order between equals.
+        """Return the most probable class, the first in order between equals.
 
-        ``missing="per_class"`` is Breiman's way with rows that miss values: a copy of the row for each
-        class, filled as if it had that class, and the class whose copy gets most votes for itself. It
+        ``missing="per_class"`` is Breiman's method for rows with missing values: a copy of the row for each
+        class, filled as if it had that class; the class whose copy gets most votes for itself wins. It
         needs ``keep_leaves=True``.
         """
         if missing is not None:
@@ -82,7 +82,7 @@ class ForestClassifier(ClassesOutOfBag, Classes, Forest):
         return self._labels_of(self._mean_shares(X).argmax(axis=2))
 
     def predict_copies(self, X: Any) -> Copies:
-        """Return what ``predict(X, missing="per_class")`` decides by: filled copies and their votes.
+        """Return the filled copies behind ``predict(X, missing="per_class")``, and their votes.
 
         Every row is copied once per class and filled as if it had that class. `Copies` has the votes of
         the trees on every copy, the filled rows, and the prediction: the class whose copy got most votes
@@ -104,7 +104,7 @@ class ForestClassifier(ClassesOutOfBag, Classes, Forest):
 
     def predict_votes(self, X: Any) -> np.ndarray | list[np.ndarray]:
         """Return how many trees vote for each class, whatever ``voting`` is."""
-        return self._shares_of(np.rint(self._votes(self._encode(X))).astype(int))
+        return self._probabilities_of(np.rint(self._votes(self._encode(X))).astype(int))
 
     def _votes(self, matrix: Matrix) -> np.ndarray:
         """Return how many trees vote for each class, (rows, outputs, classes)."""

@@ -1,8 +1,8 @@
-"""What all forests share: learning, growing, asking the trees, keeping.
+"""What all forests share: learning, growing, predicting, saving.
 
 A forest is a list of trees over one schema. Random forest and ExtraTrees differ in how a tree is
-grown; a classifier (classifier.py) and a regressor (regressor.py) in what is made of the trees' answers.
-What trees can tell beyond that has a file each, and a method here that leads there.
+grown; a classifier (classifier.py) and a regressor (regressor.py) in how the trees' predictions are combined.
+Further results of a forest have a file each, and a method here that calls it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = ["Forest"]
 class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
     """Growing and reading a list of trees over the columns of `schema_`."""
 
-    # what trees know and forests have no parameter for
+    # options of trees that forests have no parameter for
     splitter: ClassVar[str] = "best"
     surrogates: ClassVar[int] = 0
     max_bins: ClassVar[None] = None
@@ -58,15 +58,15 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
         **TABLE,
         **ENSEMBLE,
         **RUNNING,
-        "n_estimators": Parameter(p.integer(1), "How many trees."),
+        "n_estimators": Parameter(p.integer(1), "Number of trees."),
         "bootstrap": Parameter(
             p.flag,
-            "Grow each tree on a bootstrap sample: rows drawn with replacement. Else on all rows.",
+            "Grow each tree on a bootstrap sample (rows drawn with replacement) instead of on all rows.",
         ),
-        "random_state": Parameter(p.seed, "Seed. Tree t depends on (seed, t) alone."),
+        "random_state": Parameter(p.seed, "Seed. Tree t depends on (seed, t) only."),
         "keep_leaves": Parameter(
             p.flag,
-            "Keep the training rows and the leaf each reached, for `proximity`. A model file then holds "
+            "Keep the training rows and the leaf each reached, for `proximity`. A model file then contains "
             "the rows too.",
         ),
     }
@@ -77,12 +77,12 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
         "schema_ : Schema": "Names, kinds and categories of the columns.",
         "n_features_in_, n_outputs_ : int": "",
         "feature_names_in_ : array of str": "Only if the training table had names.",
-        "feature_importances_ : float array": "Mean share of the impurity decrease each column brought "
-        "(MDI). Biased towards columns of many values: `permutation_importance` is fairer.",
+        "feature_importances_ : float array": "Mean share of the impurity decrease from each column "
+        "(MDI). Biased towards columns with many values: `permutation_importance` is fairer.",
         "oob_score_ : float": "Only with `oob_score`.",
         "oob_error_curve_ : float array": "Out-of-bag error after each tree.",
-        "oob_n_trees_ : int array": "How many trees have not seen each row; rows with 0 have no "
-        "out-of-bag answer.",
+        "oob_n_trees_ : int array": "Number of trees that have not seen each row; rows with 0 have no "
+        "out-of-bag prediction.",
     }
 
     # ------------------------------------------------------------------ fitting
@@ -130,7 +130,7 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
         return self._end_fit(ended if len(new) < len(wanted) else None)
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, GrowTarget, Any]:
-        """Check the data `fit` was given and turn them into numbers."""
+        """Check the arguments of `fit` and encode them."""
         matrix = self._learn_table(X)
         check_rows(matrix.n_rows)
         target, w = self._learn_target(y, sample_weight, matrix.n_rows)
@@ -193,23 +193,23 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
 
     # ------------------------------------------------------------------ reading
     def decision_path(self, X: Any) -> tuple:
-        """Return the sparse (rows × nodes) matrix of the nodes each row passes in all trees, and where
-        the nodes of each tree begin.
+        """Return the sparse (rows × nodes) matrix of the nodes each row passes in all trees, and the first
+        node of each tree.
         """
         matrix = self._encode(X)
         return self.ensemble_.paths(matrix, self._threads())
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Mean over the trees of the share of the impurity decrease each column brought (MDI).
+        """Mean over the trees of the share of the impurity decrease from each column (MDI).
 
-        Columns of many values are favoured: see `permutation_importance` for a fairer measure.
+        Columns with many values are favoured: `permutation_importance` is a fairer measure.
         """
         self._check_fitted()
         return self.ensemble_.mean_importances(self.n_features_in_)
 
     def permutation_importance(self, X: Any, y: Any, sample_weight: Any = None) -> Importance:
-        """Return how much worse each tree answers its unseen rows when a column is shuffled.
+        """Return how much worse each tree predicts its unseen rows when a column is shuffled.
 
         ``X`` and ``y`` are the training data. The result has means and standard errors over the trees.
         """

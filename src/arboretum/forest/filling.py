@@ -1,14 +1,14 @@
-"""Missing values guessed from the rows nearby, as Breiman's forests did it: the steps.
+"""Missing values filled from similar rows, as in Breiman's forests: the steps.
 
     first_guess         the median, or the most frequent category, of the rows of the same class
     Donors.refill       numbers: the mean of the donors' values, weighted by shared leaves
                         categories: the one whose donors share most leaves
-    refill_until_stable refill, look where the rows stand now, refill, … until the guesses stay
-    fill_rows           new rows under a forest that is there already
-    predict_per_class   rows of unknown class: fill a copy for every class, and see which copy gets
-                        most votes for the class it was filled for
+    refill_until_stable refill, find the rows' new leaves, refill, … until the guesses settle
+    fill_rows           new rows, with a forest that is fitted already
+    predict_per_class   rows of unknown class: fill a copy for every class; the class whose copy gets
+                        most votes for itself wins
 
-Only observed values are ever given, so a row never learns from itself nor a guess from a guess. All
+Only observed values are passed on, so no row learns from itself and no guess from a guess. All
 tables here are encoded: numbers, codes of categories, NaN for missing.
 """
 
@@ -53,7 +53,7 @@ _BLOCK = 64  # rows guessed by one thread at a time
 
 @dataclass(frozen=True)
 class FillingRound:
-    """One round of guessing: what the guesses did.
+    """One round of guessing: how far the guesses moved.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class FillingRound:
     moved : float
         The farthest a number moved, in standard deviations of its column.
     fallbacks : int
-        Cells for which no row with a value was near; the first guess stands there.
+        Cells for which no similar row had a value; they keep the first guess.
     """
 
     number: int
@@ -75,14 +75,14 @@ class FillingRound:
 
 @dataclass(frozen=True)
 class Stop:
-    """When guessing ends: nothing moves more than `tol`, or after `max_iter` rounds."""
+    """When guessing ends: nothing moves by more than `tol`, or after `max_iter` rounds."""
 
     tol: float = 1e-3
     max_iter: int = 10
 
 
 def numeric_columns(schema: Schema) -> np.ndarray:
-    """Return which columns get means; the others get a value that exists."""
+    """Return which columns get means; the others get one of their values."""
     return np.array([column.kind == "numeric" for column in schema.columns])
 
 
@@ -96,7 +96,7 @@ def first_guess(
 ) -> np.ndarray:
     """Return X filled with medians (or means) of numbers, and most frequent values, of the donors.
 
-    With ``classes`` the donors are X itself and answer class by class; where no row of the class has
+    With ``classes`` the donors are X itself, class by class; where no row of the class has
     a value, and without ``classes``, all of them together.
 
     >>> weight = np.array([[125.0], [180.0], [210.0], [np.nan]])
@@ -132,7 +132,7 @@ class Donors:
     Attributes
     ----------
     rows : float64 array of shape (n, n_columns)
-        NaN where there is nothing to give.
+        NaN for missing values.
     numeric : bool array of shape (n_columns,)
     """
 
@@ -141,7 +141,7 @@ class Donors:
 
     @cached_property
     def _coded(self) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-        """Columns one by one, those that are not numeric as codes; how many codes; their values."""
+        """The columns, those that are not numeric as codes; the numbers of codes; their values."""
         columns = np.array(self.rows.T, order="C")
         levels = [np.empty(0)] * len(columns)
         for f in np.flatnonzero(~self.numeric):
@@ -151,7 +151,7 @@ class Donors:
 
     @cached_property
     def spread(self) -> np.ndarray:
-        """Standard deviation of every column; 1 where there is none."""
+        """Standard deviation of every column; 1 for constant columns."""
         spread = np.ones(len(self.numeric))
         for f in range(len(spread)):
             x = self.rows[:, f]
@@ -167,10 +167,10 @@ class Donors:
         groups: ProximityGroups,
         n_jobs: int = 1,
     ) -> tuple[np.ndarray, int]:
-        """Guess every missing value of X; return the filled rows and how often none was near.
+        """Guess every missing value of X; return the filled rows and the number of cells without a donor.
 
         ``leaves`` is (rows of X, trees), ``groups`` the donors by leaf, ``first`` X with the first
-        guesses, which stand where no donor with a value is near.
+        guesses, which stay where no donor with a value is near.
         """
         from arboretum.engine import parallel
         from arboretum.engine.predict.proximity import guess_values
@@ -207,12 +207,12 @@ def refill_until_stable(
     standing: Standing,
     stop: Stop,
     n_jobs: int,
-    tell: Callable[[FillingRound], None] | None = None,
+    report: Callable[[FillingRound], None] | None = None,
 ) -> tuple[np.ndarray, list[FillingRound], bool]:
     """Guess until no category changes and no number moves more than ``tol`` standard deviations.
 
-    ``standing`` tells for filled rows in which leaves they are, and the donors by leaf; ``tell``
-    is told of every round. Returns the filled rows, the rounds, and whether the guesses came to rest.
+    ``standing`` returns the leaves of filled rows, and the donors by leaf; ``report`` is called after
+    every round. Returns the filled rows, the rounds, and whether the guesses settled.
     """
     rounds: list[FillingRound] = []
     filled = first
@@ -223,8 +223,8 @@ def refill_until_stable(
         changed = int(np.count_nonzero(moves[:, ~donors.numeric]))
         moved = float((moves / donors.spread)[:, donors.numeric].max(initial=0.0))
         rounds.append(FillingRound(len(rounds) + 1, changed, moved, fallbacks))
-        if tell is not None:
-            tell(rounds[-1])
+        if report is not None:
+            report(rounds[-1])
         if changed == 0 and moved <= stop.tol:
             return filled, rounds, True
     return filled, rounds, False
@@ -240,10 +240,10 @@ def fill_rows(
     label: np.ndarray | None = None,
     center: str = "median",
 ) -> tuple[np.ndarray, list[FillingRound], bool]:
-    """Fill new rows under trees that stay as they are.
+    """Fill new rows with trees that stay as they are.
 
     ``leaves`` are those of the donors, (donors, trees). With ``label``, a mask of donors, only these
-    give their values: the rows are filled as if they were of that class.
+    give their values: the rows are filled as if they had that class.
     """
     givers = donors
     if label is not None:
@@ -276,7 +276,8 @@ def predict_per_class(
         Of one output, fitted with ``keep_leaves=True``.
     X : table
     tol, max_iter
-        A copy is filled until nothing moves more than ``tol`` standard deviations, or so many rounds.
+        Filling a copy ends when nothing moves more than ``tol`` standard deviations, or after
+        ``max_iter`` rounds.
 
     Examples
     --------
@@ -303,7 +304,7 @@ class Copies:
     votes : int array of shape (n, K, K)
         Votes of the trees: [row, copy, class].
     filled : list of K tables
-        The copies, in the form of the table that was asked about.
+        The copies, in the form of the table that was passed.
     """
 
     prediction: np.ndarray
@@ -320,7 +321,7 @@ class Copies:
 def predict_copies(
     forest: ForestClassifier, X: Any, *, tol: float = 1e-3, max_iter: int = 10
 ) -> Copies:
-    """Return the copies of rows with missing values, the votes on each, and the answer.
+    """Return the copies of rows with missing values, the votes on each, and the prediction.
 
     As `predict_per_class`, with the figures behind it.
     """
@@ -335,7 +336,7 @@ def predict_copies(
     K = len(forest.classes_)
     votes = np.repeat(
         plain[:, np.newaxis], K, axis=1
-    )  # of a whole row all copies are the row itself
+    )  # a row without missing values is its own copy
     gaps = np.flatnonzero(np.isnan(rows).any(axis=1))
     filled = []
     if len(gaps):
@@ -347,13 +348,13 @@ def predict_copies(
                 rows[gaps], donors, leaves, forest.trees_, Stop(tol, max_iter), n_jobs, classes == c
             )
             votes[gaps, c] = np.rint(forest._votes(DenseMatrix(copy[gaps]))[:, 0])
-        filled.append(_as_asked(forest.schema_, X, table, copy))
+        filled.append(_as_passed(forest.schema_, X, table, copy))
     own = np.diagonal(votes, axis1=1, axis2=2)
     return Copies(forest.classes_[own.argmax(axis=1)], forest.classes_, votes, filled)
 
 
-def _as_asked(schema: Schema, X: Any, table: Table, rows: np.ndarray) -> Any:
-    """Return filled rows as a table of the kind that was given."""
+def _as_passed(schema: Schema, X: Any, table: Table, rows: np.ndarray) -> Any:
+    """Return filled rows as a table of the kind that was passed."""
     places = list(range(len(table.names)))
     if schema.named and table.named:
         places = [table.names.index(name) for name in schema.names]

@@ -1,6 +1,6 @@
-"""Growing the trees of a forest: each from its own bag, any number of them at a time.
+"""Growing the trees of a forest, each from its own bag, on any number of threads.
 
-Columns are ranked once; a bag is a weight per row; a tree's random numbers come from (seed, tree). So
+Columns are ranked once; a bag is a weight per row; a tree's random numbers depend on (seed, tree) only. So
 trees can be grown in any order by any number of threads, and 100 trees and 100 more are 200.
 """
 
@@ -29,7 +29,7 @@ __all__ = ["Plan", "grow_trees"]
 
 
 class AnyBags(Protocol):
-    """What says which rows a tree sees: `bags.Bootstrap`, or the `bags.Bags` of bagging."""
+    """The rows that every tree sees: `Bootstrap`, or the `BagRules` of bagging."""
 
     @property
     def seed(self) -> int: ...
@@ -47,9 +47,9 @@ class Plan:
         The training table; the target's weights are those of the rows, or empty.
     how : Growth
     bags : AnyBags
-        Which rows every tree sees.
+        The rows that every tree sees.
     balance : bool
-        Weigh classes anew in every bag ("balanced_subsample").
+        Compute class weights for every bag ("balanced_subsample").
     """
 
     matrix: Matrix
@@ -60,7 +60,7 @@ class Plan:
     balance: bool = False
 
     def weight(self, tree: int) -> np.ndarray:
-        """Return what every row weighs in a tree."""
+        """Return the weight of every row in a tree."""
         counts = self.bags.counts(tree)
         if self.balance:
             counts = counts * self._balance(counts)
@@ -77,7 +77,7 @@ class Plan:
 
 
 def _work(plan: Plan, n_trees: int) -> int:
-    """Return how many values all trees' roots look at."""
+    """Return how many values the roots of all trees read."""
     width = plan.schema.n_features
     return n_trees * plan.matrix.n_rows * min(plan.growth.max_features or width, width)
 
@@ -85,9 +85,9 @@ def _work(plan: Plan, n_trees: int) -> int:
 def grow_trees(
     plan: Plan, numbers: range, n_jobs: int, grown: Callable[[int], None] | None = None
 ) -> list[Tree]:
-    """Grow the trees with these numbers; ``grown`` is told of each.
+    """Grow the trees with these numbers; ``grown`` is called with each.
 
-    Interrupted by Ctrl-C it returns the trees before the first one that is missing; the interrupt
+    Interrupted by Ctrl-C it returns the trees before the first missing one; the interrupt
     goes on only if there is no tree at all.
     """
     growth = replace(plan.growth, n_jobs=n_jobs)

@@ -1,15 +1,15 @@
-"""What is a column worth to a forest? Spoil it, and see what is lost.
+"""The importance of a column to a forest: the loss when it is shuffled.
 
-Every tree is asked about the rows it has not seen, then again with one column shuffled among them; the
-loss it causes is the column's importance in this tree (Breiman 2001). The mean over the trees comes with
+Every tree predicts the rows it has not seen, then again with one column shuffled among them; the
+rise of the loss is the column's importance in this tree (Breiman 2001). The mean over the trees comes with
 a standard error:
 
     column    tree 0   tree 1   tree 2   ...      mean ± standard error
     age        0.21     0.18     0.25             0.21 ± 0.02
     noise      0.00    -0.01     0.01             0.00 ± 0.01       shuffling it may even help
 
-Unlike the impurity decrease (MDI) it does not favour columns of many values, and rows the tree has
-learnt by heart do not count. Columns that say the same share their worth: each can stand in for the
+Unlike the impurity decrease (MDI) it does not favour columns with many values, and memorised training
+rows do not count. Columns with the same information split the credit: each can replace the
 other.
 """
 
@@ -36,21 +36,21 @@ if TYPE_CHECKING:
 __all__ = ["Importance", "permutation_importance"]
 
 _BLOCK_VALUES = 1 << 23  # values of a block of rows: 64 megabytes
-_SHUFFLE = 0x5F1E  # sets these keys apart from those of a tree's other draws
+_SHUFFLE = 0x5F1E  # makes these keys differ from those of a tree's other draws
 
 
 @dataclass(frozen=True, eq=False)
 class Importance:
-    """What every column is worth to every tree.
+    """The importance of every column in every tree.
 
     Attributes
     ----------
     per_tree : (n_trees, n_columns) float64 array
-        Trees that have no say are left out.
+        Without trees whose bag holds every row.
     names : tuple of str
         The columns.
     measure : str
-        What is measured, in words: the label of a plot.
+        The measure in words: the label of a plot.
     """
 
     per_tree: np.ndarray = field(repr=False)
@@ -97,11 +97,11 @@ class Importance:
 
 
 def permutation_importance(forest: Forest, X: Any, y: Any, sample_weight: Any = None) -> Importance:
-    """Return what each tree loses on its out-of-bag rows when a column is shuffled among them.
+    """Return how much the loss of each tree on its out-of-bag rows rises when a column is shuffled.
 
-    The loss is the share of wrong classes, or the mean squared error (with several outputs, the mean
-    over them). A shuffle depends on (seed, tree, column) alone: the result is the same every time and
-    for any number of threads. Trees whose bag holds every row have no say.
+    The loss is the error rate, or the mean squared error (with several outputs, the mean
+    over them). A shuffle depends on (seed, tree, column) only: the result is the same every time and
+    for any number of threads. Trees whose bag holds every row are left out.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def permutation_importance(forest: Forest, X: Any, y: Any, sample_weight: Any = 
         raise ParameterError(
             "out-of-bag importance needs rows that a tree has not seen, and this forest was grown "
             "with bootstrap=False: fit it with bootstrap=True, or use "
-            "sklearn.inspection.permutation_importance on rows held out"
+            "sklearn.inspection.permutation_importance on held-out rows"
         )
     if matrix.n_rows != forest._bags.n_rows:
         raise DataError(
@@ -185,7 +185,7 @@ def shuffle_key(seed: int, tree: int) -> int:
 
 
 def shuffled(key: int, column: int, n: int) -> np.ndarray:
-    """Return the numbers 0 to n - 1 in the random order that belongs to a key and a column."""
+    """Return the numbers 0 to n - 1 in the random order given by a key and a column."""
     from arboretum.engine.random import draw_features
 
     order = np.empty((1, n), np.int64)
@@ -207,7 +207,7 @@ class _Spoilt:
         self.answer = value.argmax(axis=2) if self.classes else value[:, :, 0]
 
     def losses(self) -> np.ndarray:
-        """Return by how much the loss rises with each column; 0 for those the tree never asks for."""
+        """Return how much the loss rises with each column; 0 for columns the tree does not split on."""
         n, n_columns = self.matrix.shape
         used = np.unique(self.tree.feature[self.tree.kind != LEAF])
         added = np.zeros(n_columns)

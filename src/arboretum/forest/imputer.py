@@ -1,12 +1,12 @@
-"""`ProximityImputer`: missing values filled the way Breiman's forests did it.
+"""`ProximityImputer`: missing values filled from similar rows, as in Breiman's forests.
 
     first guess     medians and most frequent categories, class by class
-    repeat          grow a forest on the filled table; who shares leaves with whom?
+    repeat          grow a forest on the filled table
                     guess every missing value anew from the rows that share leaves with its row
     until           no category changes and no number moves more than `tol`
 
-New rows walk down the last forest and are filled from the training rows they meet there. The steps
-are in filling.py, the tables that go in and out in data/refill.py.
+New rows walk down the last forest and are filled from the training rows in the same leaves. The steps
+are in filling.py, the input and output tables in data/refill.py.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from arboretum.predict.sum import leaves_in
 
 __all__ = ["ProximityImputer"]
 
-_FEW = 20  # so many whole numbers may still be the names of classes
+_FEW = 20  # at most this many distinct whole numbers count as classes
 _PASSED_ON = ("n_estimators", "max_depth", "min_samples_leaf", "max_features", "n_jobs")
 
 
@@ -52,8 +52,8 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
     """Fill missing values from the rows a random forest finds similar (Breiman 2003).
 
     A number becomes the mean of the other rows' observed values, weighted by how many trees put both
-    rows into the same leaf; a category the one with the largest weight. Guesses are never given on,
-    so no value is filled from its own row. Where no row with a value is near, the first guess stands.
+    rows into the same leaf; a category the one with the largest weight. Guesses are never passed on,
+    so no value is filled from its own row. Where no row with a value is near, the first guess stays.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
 
     Notes
     -----
-    Without ``y`` the forest learns to tell the rows from rows whose columns were shuffled, as Breiman
-    did for unlabelled data. `fit_transform` knows the classes of its rows and uses them in the first
+    Without ``y`` the forest learns to tell the rows apart from rows whose columns were shuffled, as
+    Breiman did for unlabelled data. `fit_transform` uses the classes of its rows in the first
     guess; `transform` does not. A column without any value cannot be filled and is an error; a row
     without any value is filled with guesses.
 
@@ -90,20 +90,20 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         "n_estimators": Parameter(
             p.integer(1), "Trees of the forest that is grown in every round."
         ),
-        "max_iter": Parameter(p.integer(1), "The most rounds."),
+        "max_iter": Parameter(p.integer(1), "Maximum number of rounds."),
         "tol": Parameter(
             p.real(0),
-            "Stop when no category changes and no number moves more than so many standard deviations of "
+            "Stop when no category changes and no number moves more than this many standard deviations of "
             "its column.",
         ),
         "task": Parameter(
             p.one_of("auto", "classification", "regression"),
-            'What ``y`` is. "auto": words, and whole numbers of at most 20 different values (and on '
+            'The kind of ``y``. "auto": words, and whole numbers of at most 20 different values (and on '
             "average three rows for each), are classes.",
         ),
         "initial": Parameter(
             p.one_of("median", "mean"),
-            "The first guess of a number, among the rows of the same class: their median or mean. Of a "
+            "The first guess of a number, from the rows of the same class: their median or mean. For a "
             "category it is the most frequent one.",
         ),
         "min_samples_leaf": Parameter(
@@ -112,20 +112,20 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         ),
         "unseen": Parameter(
             p.one_of(*UNSEEN),
-            "A category that the training table did not have: `transform` keeps it in the table and treats "
+            "A category that is not in the training table: `transform` keeps it in the table and treats "
             "it as missing where rows are compared, with a warning or without one, or raises an error.",
         ),
         "random_state": Parameter(
             p.seed,
-            "All rounds grow their forest from the same seed: what moves is the guesses, not chance.",
+            "Seed. All rounds grow their forest from the same seed: only the guesses change, not the draws.",
         ),
         "verbose": Parameter(p.integer(0) | p.flag, "Print a line per round."),
     }
     _attributes: ClassVar = {
-        "report_ : list of FillingRound": "What every round did: `number`, `changed` categories, how far "
+        "report_ : list of FillingRound": "For every round its `number`, the `changed` categories, how far "
         "numbers `moved`, `fallbacks`. Empty if nothing was missing.",
-        "n_iter_ : int": "Forests that were grown: as many as rounds, or one if nothing was missing.",
-        "converged_ : bool": "The guesses came to rest before `max_iter`; else `fit` warns "
+        "n_iter_ : int": "Number of forests grown: one per round, or one if nothing was missing.",
+        "converged_ : bool": "Whether the guesses settled before `max_iter`; else `fit` warns "
         "(ConvergenceWarning).",
         "n_missing_ : int array": "Missing values of every column of the training table.",
         "forest_ : RandomForestClassifier or RandomForestRegressor": "The last forest; new rows are "
@@ -203,7 +203,7 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
             raise
 
     def _iterate(self, rows: np.ndarray, y: Any, classes: np.ndarray | None) -> np.ndarray:
-        """Run the rounds; keep the last forest and where the rows stand in it."""
+        """Run the rounds; keep the last forest and the rows' leaves in it."""
         donors, n_jobs = self._donors, self._threads()
         gaps = np.flatnonzero(np.isnan(rows).any(axis=1))
         filled = first_guess(rows, donors.numeric, rows, classes, self.initial)
@@ -220,7 +220,7 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
 
         stop = Stop(float(self.tol), int(self.max_iter))
         found = refill_until_stable(
-            rows[gaps], donors, filled[gaps], standing, stop, n_jobs, self._tell
+            rows[gaps], donors, filled[gaps], standing, stop, n_jobs, self._print
         )
         filled[gaps], self.report_, self.converged_ = found
         if not self.converged_:
@@ -246,7 +246,7 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         self._leaves = leaves_in(self.forest_.trees_, DenseMatrix(filled), self._threads())
         return self._leaves
 
-    def _tell(self, step: FillingRound) -> None:
+    def _print(self, step: FillingRound) -> None:
         if self.verbose:
             print(
                 f"ProximityImputer, round {step.number}: {step.changed} categories changed, numbers "
@@ -277,7 +277,7 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
 
     @property
     def n_iter_(self) -> int:
-        """Forests that were grown."""
+        """Number of forests grown."""
         return max(1, len(self.report_))
 
     # ------------------------------------------------------------------ new rows
@@ -285,7 +285,7 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         """Return new rows filled from the training rows near them, as a table of the same kind.
 
         The forest stays as it is. A row begins with the medians and most frequent categories of all
-        training rows, walks down the trees, is filled from the rows it meets, and so on until its
+        training rows, walks down the trees, is filled from the rows in its leaves, and so on until its
         guesses settle.
         """
         self._check_fitted()
@@ -351,7 +351,7 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         for mine, theirs in zip(self.schema_.columns, own.columns, strict=True):
             words = len(mine.categories or ()), len(theirs.categories or ())
             if mine.kind != theirs.kind or words[0] != words[1]:
-                raise ModelFileError(f"its forest knows column {mine.name!r} by other values")
+                raise ModelFileError(f"its forest has other values of column {mine.name!r}")
         self.forest_ = make._from_fitted_state(inner["parameters"], own, inner["state"])
         self.task_, self._seed = state["task"], whole(state, "seed", 0)
         self.report_ = [
@@ -378,7 +378,7 @@ def _read(X: Any) -> Table:
 
 
 def _warn_unsettled(last: FillingRound, tol: float) -> None:
-    """Say how far the guesses still moved when the rounds were over."""
+    """Warn how far the guesses still moved in the last round."""
     from sklearn.exceptions import ConvergenceWarning
 
     rounds = "1 round" if last.number == 1 else f"{last.number} rounds"
@@ -387,24 +387,26 @@ def _warn_unsettled(last: FillingRound, tol: float) -> None:
         f"the guesses have not come to rest in {rounds}: in the last one {changed}"
         f"numbers moved up to {last.moved:.3g} standard deviations (tol={tol:g}). More trees "
         "(n_estimators, --trees at the command line), more rounds (max_iter, --max-iter at the command "
-        "line) or a larger tolerance (tol, --tol at the command line) let them end",
+        "line) or a larger tolerance (tol, --tol at the command line) may let them settle",
         ConvergenceWarning,
     )
 
 
 def _choose_task(y: Any) -> str:
-    """Tell classes from quantities: words and few whole numbers are classes."""
+    """Distinguish classes from quantities: words and few whole numbers are classes."""
     try:
         values, _ = numbers(y)
     except DataError:
-        return "classification"  # words; or nonsense, which the classifier's reader explains
+        return (
+            "classification"  # words; or invalid values, for which the classifier raises an error
+        )
     distinct = np.unique(values)
     few = len(distinct) <= 2 or len(distinct) <= min(_FEW, len(values) / 3)
     return "classification" if few and not np.any(distinct % 1) else "regression"
 
 
 def _check_rows(rows: Any, schema: Schema) -> np.ndarray:
-    """Return an encoded table from a file, or say what is wrong with it."""
+    """Return an encoded table from a file; raise if it is invalid."""
     good = isinstance(rows, np.ndarray) and rows.dtype == np.float64 and rows.ndim == 2
     if not good or not len(rows) or rows.shape[1] != schema.n_features or np.isinf(rows).any():
         raise ModelFileError("its training rows are not a table of its columns")

@@ -6,8 +6,8 @@
     row 2   leaf 3   leaf 1   leaf 0              0     1/3      1
 
 A few thousand rows make a dense matrix. For more, only the nearest rows of each are kept, in a sparse
-matrix, and no larger one is ever made: rows are counted in blocks (engine/predict/proximity.py). What can be
-seen in proximities is in proximity_geometry.py, missing values filled by them in filling.py.
+matrix, and no larger matrix is ever made: rows are counted in blocks (engine/predict/proximity.py).
+Figures from proximities are in proximity_geometry.py, filling missing values by them in filling.py.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["distance", "group_leaves", "leaf_proximity", "proximity", "unseen_rows"]
 
-_MOST_ENTRIES = 25_000_000  # of a dense matrix that nobody asked for: 5,000 × 5,000, 200 MB
+_MOST_ENTRIES = 25_000_000  # of a dense matrix by default: 5,000 × 5,000, 200 MB
 _DEFAULT_K = 50
 _BLOCK = 256  # rows counted by one thread at a time
 
@@ -48,16 +48,16 @@ def proximity(
         The rows to compare them with; None: those of X with each other.
     kind : {"all", "oob"}
         Compare in all trees, or only in trees that saw neither row. For "oob" the rows of Y, or of X
-        if there is no Y, must be the training rows in their order; of a pair without such a tree the
-        proximity is 0. With a Y, the rows of X are taken as new ones that no tree saw.
+        if there is no Y, must be the training rows in their order; the proximity of a pair without such a
+        tree is 0. With a Y, the rows of X are taken as new ones that no tree saw.
     top_k : int, optional
-        Keep only the ``top_k`` nearest other rows of each row. None keeps all, unless the matrix had
+        Keep only the ``top_k`` nearest other rows of each row. None keeps all, unless the matrix would have
         more than 25 million entries: then it is 50, with a warning.
 
     Returns
     -------
     array, or scipy.sparse.csr_matrix with `top_k`
-        (rows of X, rows of Y). A row and itself have 1 and are always there if there is no Y. With
+        (rows of X, rows of Y). A row's proximity to itself is 1 and always included if there is no Y. With
         `top_k` a row may be among the nearest of another without the reverse.
 
     Examples
@@ -137,7 +137,7 @@ def leaf_proximity(
     new : int array of shape (n_new, n_trees), optional
         Rows to compare with those of ``leaves``; by default these with each other.
     unseen : bool array of shape (n, n_trees), optional
-        Ask about a row of ``leaves`` only these trees.
+        Use only these trees for a row of ``leaves``.
     top_k, n_jobs
         As for `proximity`.
 
@@ -171,7 +171,7 @@ def _check_top_k(top_k: int | None, shape: tuple[int, int], square: bool) -> int
         warn_caller(
             f"all proximities of {shape[0]:,} × {shape[1]:,} rows would take "
             f"{shape[0] * shape[1] * 8 / 1e9:.1f} GB: only the {_DEFAULT_K} nearest of each are kept; "
-            "top_k says how many"
+            "set top_k to keep more"
         )
         return min(_DEFAULT_K, others)
     if isinstance(top_k, bool) or not isinstance(top_k, (int, np.integer)) or top_k < 1:
@@ -180,7 +180,7 @@ def _check_top_k(top_k: int | None, shape: tuple[int, int], square: bool) -> int
 
 
 def group_leaves(leaves: np.ndarray, present: np.ndarray | None = None) -> ProximityGroups:
-    """Group rows by leaf in every tree; ``present`` says in which trees a row is to be met."""
+    """Group rows by leaf in every tree; ``present`` marks the trees in which a row is counted."""
     from arboretum.engine.predict.proximity import ProximityGroups
 
     leaf = np.array(np.asarray(leaves).T, dtype=np.int32, order="C")  # a copy
@@ -189,7 +189,7 @@ def group_leaves(leaves: np.ndarray, present: np.ndarray | None = None) -> Proxi
     if present is not None:
         leaf[~np.asarray(present, bool).T] = -1
         words = -(-n_trees // 64)
-    sizes = leaf.max(axis=1) + 2  # so many starts: one for each leaf number, and the end
+    sizes = leaf.max(axis=1) + 2  # number of starts: one for each leaf number, and the end
     first = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
     start, rows, end = np.empty(first[-1], np.int64), [], 0
     for t in range(n_trees):
@@ -239,7 +239,7 @@ def _nearest(
 
     n, square = groups.leaf.shape[1], len(itself) > 0 and itself[0] == 0
     share, row = np.empty((len(mine), k + square)), np.empty((len(mine), k + square), np.int32)
-    if square:  # a row and itself, beside its nearest
+    if square:  # each row's proximity to itself, beside its nearest
         share[:, k], row[:, k] = 1.0, itself
 
     def work(block: tuple[int, int]) -> None:
@@ -257,7 +257,7 @@ def _nearest(
 
 
 def distance(proximities: Any) -> Any:
-    """Return 1 - proximity; of a sparse matrix for the pairs it holds: all others are farther.
+    """Return 1 - proximity; for a sparse matrix only the stored pairs: all others are farther.
 
     >>> distance(np.array([[1.0, 0.75], [0.75, 1.0]]))
     array([[0.  , 0.25],

@@ -1,11 +1,11 @@
-"""What can be seen in proximities: maps, the order of a heat map, odd rows and typical ones.
+"""Pictures and figures from proximities: maps, the order of a heat map, outliers and prototypes.
 
-    mds               coordinates to draw the rows by
+    mds               coordinates for a map of the rows
     order_rows        similar rows side by side, class by class: for a heat map
-    outlier_scores    rows far from everybody in their class
-    prototypes        the row in the middle of a class, and what is typical around it
+    outlier_scores    rows far from all others of their class
+    prototypes        the row in the middle of a class, and the values typical around it
 
-All take the dense and the sparse form of `proximity`. They are Breiman's (2003).
+All take the dense and the sparse form of `proximity`. They follow Breiman (2003).
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ __all__ = ["MDS", "Prototype", "mds", "order_rows", "outlier_scores", "prototype
 # ---------------------------------------------------------------------- a map
 @dataclass(frozen=True, eq=False)
 class MDS:
-    """Coordinates that keep the distances as well as they can."""
+    """Coordinates that reproduce the distances as well as possible."""
 
     coordinates: np.ndarray  # (n, n_dimensions)
     eigenvalues: np.ndarray  # of the dimensions shown, the largest first
-    share: float  # of the spread of all rows that these dimensions show
+    share: float  # share of the variance of all rows that these dimensions show
 
 
 def mds(proximities: Any, n_dimensions: int = 2) -> MDS:
     """Return classical multidimensional scaling of the distances √(1 - proximity).
 
     The proximities of all trees are inner products of leaf indicators, so that these distances are
-    exact ones of Euclidean space; out-of-bag proximities and those of the nearest rows only come
-    close to it. A sparse matrix is never made dense: what it does not hold counts as 0.
+    exact ones of Euclidean space; out-of-bag proximities and those of the nearest rows are only
+    approximations. A sparse matrix is never made dense: entries it does not hold count as 0.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def mds(proximities: Any, n_dimensions: int = 2) -> MDS:
     else:
         values, vectors = _leading(P, n_dimensions)
     values, vectors = values[::-1][:n_dimensions], vectors[:, ::-1][:, :n_dimensions]
-    # an eigenvector may point either way: let its largest entry be positive
+    # the sign of an eigenvector is arbitrary: make its largest entry positive
     largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(n_dimensions)]
     vectors = vectors * np.where(largest < 0, -1, 1)
     spread = np.maximum(values, 0)
@@ -69,7 +69,7 @@ def mds(proximities: Any, n_dimensions: int = 2) -> MDS:
 
 
 def _leading(P: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the largest eigenvalues of ½ J P J, J taking means off, without making it."""
+    """Return the largest eigenvalues of ½ J P J (J subtracts means) without building the matrix."""
     from scipy.sparse.linalg import LinearOperator, eigsh
 
     n = P.shape[0]
@@ -79,16 +79,16 @@ def _leading(P: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
         return 0.5 * (centred - centred.mean())
 
     if k >= n:
-        raise ParameterError(f"n_dimensions must be less than {n} for so many rows, got {k}")
+        raise ParameterError(f"n_dimensions must be less than {n} for this many rows, got {k}")
     operator = LinearOperator((n, n), matvec=times, dtype=np.float64)
-    start = np.cos(np.arange(n))  # any fixed beginning: the same map every time
+    start = np.cos(np.arange(n))  # any fixed start: the same map every time
     values, vectors = eigsh(operator, k=k, which="LA", v0=start, tol=1e-8)
     order = np.argsort(values)
     return values[order], vectors[:, order]
 
 
 def order_rows(proximities: Any, y: Any = None) -> np.ndarray:
-    """Return the rows class by class, within a class those side by side that are near each other.
+    """Return the rows class by class, within a class similar rows side by side.
 
     >>> P = np.array([[1, 0, 0.9, 0], [0, 1, 0, 0.8], [0.9, 0, 1, 0], [0, 0.8, 0, 1]])
     >>> order_rows(P).tolist() in ([0, 2, 1, 3], [1, 3, 0, 2])
@@ -112,12 +112,12 @@ def order_rows(proximities: Any, y: Any = None) -> np.ndarray:
     return np.concatenate(order)
 
 
-# ---------------------------------------------------------------------- the odd and the typical
+# ---------------------------------------------------------------------- outliers and prototypes
 def outlier_scores(proximities: Any, y: Any) -> np.ndarray:
-    """Return how far every row is from its own class; above 10 it is worth a look.
+    """Return how far every row is from its own class; rows above 10 deserve a look.
 
     The raw measure is n / Σ proximity(i, k)² over the rows k of the same class, i itself among them.
-    Within each class the median is taken off and divided by the median deviation (the mean
+    Within each class the median is subtracted and the result divided by the median deviation (the mean
     deviation if that is 0).
 
     >>> P = np.array([[1, 1, 1, 0.1], [1, 1, 0.5, 0.1], [1, 0.5, 1, 0.1], [0.1, 0.1, 0.1, 1]])
@@ -143,32 +143,34 @@ class Prototype:
     """The middle of a class."""
 
     label: Any
-    row: int  # the row with most class-mates around it
-    mates: np.ndarray = field(repr=False)  # the class-mates among its nearest rows, nearest first
+    row: int  # the row with most rows of its class around it
+    mates: np.ndarray = field(repr=False)  # the rows of its class among its nearest, nearest first
     typical: dict[str, Any]  # column by column: their median, or most frequent category
-    low: dict[str, Any] = field(repr=False)  # and their quartiles (of categories: the same again)
+    low: dict[str, Any] = field(
+        repr=False
+    )  # and their quartiles (for categories the same as ``typical``)
     high: dict[str, Any] = field(repr=False)
 
 
 def prototypes(
     forest: Forest, proximities: Any, X: Any, y: Any, k: int = 10, n_prototypes: int = 1
 ) -> list[Prototype]:
-    """Return what is typical of every class.
+    """Return typical rows and values of every class.
 
-    For each class: the row of it with most class-mates among its ``k`` nearest other rows, and the
-    medians of these mates. A further prototype of the class is looked for among the rows that the
-    ones before leave over. Ties go to the larger sum of the mates' proximities, then to the lower
+    For each class: the row of it with most rows of the class among its ``k`` nearest other rows (its
+    mates), and the medians of these mates. Further prototypes of the class are sought among the rows left
+    over by the ones before. Ties go to the larger sum of the mates' proximities, then to the lower
     row. A row without any mate is no prototype.
 
     Parameters
     ----------
     forest : fitted forest
-        Knows what the columns of X are.
+        Provides the kinds of the columns of X.
     proximities : array or sparse matrix of shape (n, n)
     X : table of n rows
     y : array-like of n classes
     k, n_prototypes : int
-        Rows looked at around each row; prototypes per class.
+        Number of nearest rows considered; prototypes per class.
 
     Examples
     --------
@@ -202,7 +204,7 @@ def prototypes(
 
 
 def _most_mates(P: Any, inside: np.ndarray, free: np.ndarray, k: int) -> tuple[int, np.ndarray]:
-    """Return the free row of a class with most mates among its k nearest free rows, and these."""
+    """Return the free row of a class with most mates among its k nearest free rows, and these mates."""
     best: tuple[tuple[int, float], int, np.ndarray] = (0, 0.0), -1, np.empty(0, np.int64)
     for row in np.flatnonzero(free & inside).tolist():
         if _is_sparse(P):
@@ -221,7 +223,7 @@ def _most_mates(P: Any, inside: np.ndarray, free: np.ndarray, k: int) -> tuple[i
 
 
 def _describe(forest: Forest, matrix: Any) -> tuple[dict, dict, dict]:
-    """Return lower quartile, median and upper quartile of every column (modes of categories)."""
+    """Return lower quartile, median and upper quartile of every column (modes for categories)."""
     low, middle, high = {}, {}, {}
     for f, column in enumerate(forest.schema_.columns):
         x = matrix.column(f)
@@ -238,7 +240,7 @@ def _describe(forest: Forest, matrix: Any) -> tuple[dict, dict, dict]:
     return low, middle, high
 
 
-# ---------------------------------------------------------------------- what comes in
+# ---------------------------------------------------------------------- checking the arguments
 def _is_sparse(P: Any) -> bool:
     return hasattr(P, "tocsr")
 

@@ -1,12 +1,12 @@
-"""Quantiles of the target, not only its mean: which training rows stand behind an answer?
+"""Quantiles of the target, not only its mean: the training rows behind a prediction.
 
-In one tree the training rows of a row's leaf share a weight of 1, each by how often the tree's bag drew
-it times its sample weight; the forest takes the mean over its trees (Meinshausen 2006). So Σ wᵢ yᵢ is
-the forest's prediction, and the same weights on sorted targets give every quantile:
+In one tree the training rows of a row's leaf share a weight of 1, in proportion to how often the tree's bag
+drew them times their sample weights; the forest takes the mean over its trees (Meinshausen 2006). So Σ wᵢ yᵢ
+is the forest's prediction, and the same weights on sorted targets give every quantile:
 
     y        1.0   2.0   4.0   9.0
     weight   .25   .25   .40   .10
-    so far   .25   .50   .90  1.00      q = .5 is 2.0, q = .8 is 4.0: the first to reach q
+    so far   .25   .50   .90  1.00      q = .5 is 2.0, q = .8 is 4.0: the first that reaches q
 
 This is the convention "lower" of `data.quantile`, found without sorting a row's weights.
 
@@ -38,8 +38,8 @@ _COVERAGE = real(0, 1, open_low=True, open_high=True)
 def predict_quantiles(forest: Forest, X: Any, quantiles: Any) -> np.ndarray:
     """Return quantiles of the target at every row.
 
-    The quantile q is the smallest target at which the weight so far reaches q: always a target that
-    was seen, never a value between two. It cannot fall as q rises.
+    The quantile q is the smallest target at which the cumulative weight reaches q: always a target of the
+    training rows, never a value between two. It cannot fall as q rises.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def predict_quantiles(forest: Forest, X: Any, quantiles: Any) -> np.ndarray:
     Returns
     -------
     float64 array of shape (n, n_quantiles)
-        In the order asked for; (n,) for one number instead of a list. With several outputs
+        In the order of ``quantiles``; (n,) for one number instead of a list. With several outputs
         (n, n_outputs, n_quantiles), or (n, n_outputs).
 
     Examples
@@ -91,8 +91,8 @@ def prediction_interval(forest: Forest, X: Any, coverage: float = 0.9) -> np.nda
     """Return an interval that holds the target of a new row with this probability.
 
     Its ends are the quantiles (1 - coverage) / 2 and (1 + coverage) / 2, so as much is left out below
-    as above. It is about the target of a row; how sure the forest is of its mean is told by
-    `prediction_variance`.
+    as above. It is about the target of a row; `prediction_variance` returns how certain the forest's mean
+    is.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def prediction_interval(forest: Forest, X: Any, coverage: float = 0.9) -> np.nda
     return predict_quantiles(forest, X, [(1 - coverage) / 2, (1 + coverage) / 2])
 
 
-# ---------------------------------------------------------------------- what is asked, what is there
+# ---------------------------------------------------------------------- checking the arguments
 def _check_quantiles(quantiles: Any) -> np.ndarray:
     listed = [quantiles] if np.ndim(quantiles) == 0 else list(quantiles)
     if not listed or not all(_SHARE.allows(q) for q in listed):
@@ -146,7 +146,7 @@ def _check_kept(forest: Forest) -> TrainingRows:
 
 
 def _rank(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct targets in order, and the place of every row's among them."""
+    """Return the distinct targets in order, and the rank of every row's among them."""
     values, rank = np.unique(y, return_inverse=True)
     return values, rank.astype(np.int32)
 

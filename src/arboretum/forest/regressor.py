@@ -1,4 +1,4 @@
-"""Forests that tell numbers: the mean of the trees, quantiles and intervals."""
+"""Forests for regression: the mean of the trees, quantiles and intervals."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ __all__ = ["ForestRegressor"]
 
 
 class ForestRegressor(NumbersOutOfBag, Numbers, Forest):
-    """Mean of many trees."""
+    """The mean of many trees."""
 
     _parameters: ClassVar = {
         **Forest._parameters,
         "criterion": Parameter(
             p.one_of("squared_error", "absolute_error", "friedman_mse", "poisson"),
-            "What a split tries to make pure.",
+            "Impurity that splits reduce.",
         ),
         "keep_leaves": Parameter(
             p.flag,
             "Keep the training rows and the leaf each reached, for `predict(X, quantiles=...)` and "
-            "`proximity`. A model file then holds the rows too.",
+            "`proximity`. A model file then contains the rows too.",
         ),
     }
     _attributes: ClassVar = {
         **Forest._attributes,
-        "oob_prediction_ : float array": "Answers of the trees that have not seen a row.",
+        "oob_prediction_ : float array": "Predictions of the trees that have not seen a row.",
     }
 
     # ------------------------------------------------------------------ predicting
     def predict(self, X: Any, quantiles: Any = None) -> np.ndarray:
-        """Return the mean of the trees; with ``quantiles``, those of the leaves' training targets.
+        """Return the mean of the trees; with ``quantiles``, quantiles of the leaves' training targets.
 
         Quantiles need ``keep_leaves=True``; a list of them gives one column each (Meinshausen 2006).
         """

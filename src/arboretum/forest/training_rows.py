@@ -1,9 +1,9 @@
-"""What ``keep_leaves=True`` keeps of the training rows, in memory and in model files.
+"""The training rows that ``keep_leaves=True`` keeps, in memory and in model files.
 
-    rows     as the table was encoded: dense, by columns or sparse
+    rows     the encoded table: dense, by columns or sparse
     y        targets, or codes of classes
-    weight   of every row
-    leaves   where every row ended in every tree; not written: a loaded forest walks its rows again
+    weight   sample weights
+    leaves   the leaf of every row in every tree; not written: a loaded forest walks its rows again
 
 Quantiles, proximities of training rows and filling by copies need them.
 """
@@ -47,12 +47,12 @@ class TrainingRows:
     leaves: np.ndarray
 
     def to_state(self) -> dict[str, Any]:
-        """Return what goes to a file; the leaves can be found again."""
+        """Return the part for a file; the leaves can be computed again."""
         return {"rows": _matrix_state(self.rows), "y": self.y, "weight": self.weight}
 
 
 def keep(trees: Sequence[Tree], matrix: Matrix, target: GrowTarget, n_jobs: int) -> TrainingRows:
-    """Keep a copy of the training rows, which their owner may change later."""
+    """Keep a copy of the training rows, because the caller may change them later."""
     return TrainingRows(
         rows=matrix.take(np.arange(matrix.n_rows)),
         y=target.y.astype(np.float64),
@@ -62,9 +62,9 @@ def keep(trees: Sequence[Tree], matrix: Matrix, target: GrowTarget, n_jobs: int)
 
 
 def read_training_rows(state: Any, forest: Forest, codes: list[int] | None) -> TrainingRows:
-    """Build it from what `to_state` returned; any nonsense is a ModelFileError.
+    """Build it from the result of `to_state`; raise a ModelFileError if it is invalid.
 
-    ``forest`` has its trees and its bags; ``codes``: how many classes each output has, None for
+    ``forest`` has its trees and its bags; ``codes``: the number of classes of each output, None for
     numbers.
     """
     trees, n_rows = forest.trees_, forest._bags.n_rows
@@ -98,12 +98,12 @@ def _matrix_state(matrix: Matrix) -> dict[str, Any]:
 
 
 def _portable(values: np.ndarray) -> np.ndarray:
-    """Return numbers a file can hold: long doubles, read as float64 anyway, become such."""
+    """Return numbers that a file can hold: long doubles, which are read as float64 anyway, are converted."""
     return values.astype(np.float64) if values.dtype.itemsize > 8 else values
 
 
 def _read_matrix(state: Any, schema: Schema, n_rows: int) -> Matrix:
-    """Build the training rows; their size, their kinds and their values are checked."""
+    """Build the training rows; check their size, kinds and values."""
     shape = n_rows, schema.n_features
     matrix: Matrix
     sizes: list[tuple[int, ...]]

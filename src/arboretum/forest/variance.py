@@ -1,14 +1,14 @@
-"""How much would a prediction vary from one training set to the next? The bootstrap already knows.
+"""The variance of a prediction over training sets, estimated from the bootstrap.
 
-Would the forest's answer t̄ change if row i counted a little more? Trees that drew it more often tell.
-With N_bi, how often tree b drew row i, and d_b = t_b - t̄, what tree b says beside the others:
+Would the forest's prediction t̄ change if row i counted a little more? Trees that drew it more often show it.
+With N_bi, how often tree b drew row i, and d_b = t_b - t̄, the deviation of tree b from the mean:
 
     infinitesimal jackknife      Σᵢ (1/B Σ_b (N_bi - N̄_i) d_b)²   -   m/B² Σ_b d_b²
     jackknife after bootstrap    (n-1)/n Σᵢ (mean of d_b over the trees without row i)²
                                                                -   n (1/p - 1)/B² Σ_b d_b²
 
 The terms on the right are the noise that B trees leave in the sums on the left (Wager, Hastie and Efron
-2014); m draws make a bag, and p ≈ 1/e is the chance of a row to be left out of it.
+2014); m draws make a bag, and p ≈ 1/e is the probability that a row is left out of it.
 
 Both sums are quadratic in d, Σᵢ (Σ_b a_bi d_b)² = dᵀ (A Aᵀ) d: the training rows are needed once, for a
 matrix of trees × trees, and not again for every row that is predicted.
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 __all__ = ["prediction_variance"]
 
 _METHODS = one_of("infinitesimal", "jackknife")
-_BLOCK_VALUES = 1 << 20  # answers of all trees held at a time: eight megabytes
+_BLOCK_VALUES = 1 << 20  # predictions of all trees held at a time: eight megabytes
 
 
 def prediction_variance(
     forest: Forest, X: Any, method: str = "infinitesimal"
 ) -> np.ndarray | list[np.ndarray]:
-    """Return the variance of the forest's mean prediction, or of its class shares.
+    """Return the variance of the forest's mean prediction, or of its class probabilities.
 
-    It is the variance due to the choice of training rows, of the mean: how far a single target lies
-    from it is told by `prediction_interval`. Too few trees leave noise, which is subtracted and may
+    It is the variance of the mean, due to the choice of training rows; `prediction_interval` returns how far
+    a single target may lie from it. Too few trees leave noise, which is subtracted and may
     make a small variance negative; several hundred trees, best as many as there are rows, keep it
     small.
 
@@ -85,11 +85,13 @@ def prediction_variance(
     def go(lo: int, hi: int, block: np.ndarray) -> None:
         for begin in range(lo, hi, step):
             end = min(begin + step, hi)
-            said = np.empty((end - begin, *shape, n_trees))
+            predicted = np.empty((end - begin, *shape, n_trees))
             for t, (tree, answer) in enumerate(zip(forest.trees_, answers)):
-                said[..., t] = answer[walk_block(tree, block[begin - lo : end - lo])]
-            said -= said.mean(axis=-1, keepdims=True)
-            variance[begin:end] = np.sum((said @ gram - noise * said) * said, axis=-1)
+                predicted[..., t] = answer[walk_block(tree, block[begin - lo : end - lo])]
+            predicted -= predicted.mean(axis=-1, keepdims=True)
+            variance[begin:end] = np.sum(
+                (predicted @ gram - noise * predicted) * predicted, axis=-1
+            )
 
     run_blocks(go, matrix, forest._threads())
     return _shaped(forest, variance)
@@ -100,7 +102,7 @@ def _bags(forest: Forest) -> np.ndarray:
     n, n_trees = forest._bags.n_rows, len(forest.trees_)
     if forest._bags.draws is None:
         raise ParameterError(
-            "the variance is read from what trees with different bags say, and this forest was grown "
+            "the variance compares the predictions of trees with different bags, and this forest was grown "
             "with bootstrap=False: every tree has seen every row; fit it with bootstrap=True"
         )
     if n_trees < 2 or n < 2:
@@ -140,7 +142,7 @@ def _jackknife(counts: np.ndarray) -> tuple[np.ndarray, float]:
         )
     weight = np.where(lacking > 0, 1.0 / np.maximum(lacking, 1) ** 2, 0.0)
     p = (1 - 1 / n) ** float(counts[0].sum())
-    scale = n / covered  # the rows that some tree lacks speak for the others
+    scale = n / covered  # the rows that some tree lacks represent the others
     return scale * (n - 1) / n * _gram(out, weight), n * (1 / p - 1) / n_trees**2
 
 
@@ -156,7 +158,7 @@ def _gram(table: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 def _shaped(forest: Forest, variance: np.ndarray) -> np.ndarray | list[np.ndarray]:
-    """Return (rows, outputs, values) in the shape `predict` or `predict_proba` would give it."""
+    """Return (rows, outputs, values) in the shape of `predict` or `predict_proba`."""
     classes = getattr(forest, "classes_", None)
     if classes is None:
         return variance[:, 0, 0] if forest._one_output else variance[:, :, 0]

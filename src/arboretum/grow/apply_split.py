@@ -7,7 +7,7 @@ row of the node is marked left or right.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,11 @@ from arboretum.engine.rows.partition import (
     mark_lists,
     set_bits,
 )
-from arboretum.engine.split.best import FROM_LIST, Best
+from arboretum.engine.split.best import FROM_LIST, Best, take
 from arboretum.engine.split.categories import choose_categories
-from arboretum.engine.split.counts import Columns, make_counter
+from arboretum.engine.split.counts import Columns
 from arboretum.engine.split.random import draw_again, toss_categories
-from arboretum.grow.criterion import Absolute, Batch
+from arboretum.grow.criterion import Batch
 from arboretum.grow.search import Searcher
 from arboretum.grow.surrogates import SurrogateFinder, SurrogateTable
 from arboretum.structure.tree import SUBSET, THRESHOLD
@@ -49,7 +49,7 @@ class Divisions:
         return (self.best.score >= 0) & (self.gain + np.finfo(np.float64).eps >= least)
 
     def only(self, where: np.ndarray) -> Divisions:
-        return Divisions(Best(*(array[where] for array in self.best)), self.gain[where])
+        return Divisions(take(self.best, where), self.gain[where])
 
 
 @dataclass(frozen=True)
@@ -89,13 +89,13 @@ class Divider:
         surrogates: int,
     ) -> None:
         self.matrix, self.rows, self.searcher = matrix, rows, searcher
-        self.store = searcher.store
+        self.store, self.row = searcher.store, searcher.statistic.row
         self.ordinal = np.array([c.kind == "ordinal" for c in schema.columns], dtype=np.bool_)
         self.any_ordinal = bool(self.ordinal.any())
         self.finder = (
             SurrogateFinder(
                 self.store,
-                searcher.statistic.row.weight,
+                self.row,
                 self._values_at,
                 self.ordinal,
                 searcher.signs != 0,
@@ -105,9 +105,7 @@ class Divider:
             else None
         )
 
-    def carry_out(
-        self, positions: np.ndarray, batch: Batch, divisions: Divisions, side: np.ndarray
-    ) -> Split:
+    def carry_out(self, batch: Batch, divisions: Divisions, side: np.ndarray) -> Split:
         """Mark ``side`` (1 left, 0 right) for every row of the batch; return the splits."""
         best, k = divisions.best, len(batch)
         if self.finder is not None:  # 2: to be placed by surrogates
@@ -121,20 +119,18 @@ class Divider:
             bits_start=np.full(k, -1),
             bits=self._reserve_bits(best, category),
         )
-        has_missing = self._mark(positions, batch, best, category, split, side)
-        split.missing_child[:] = self._missing_child(positions, batch, best, has_missing, side)
+        has_missing = self._mark(batch, best, category, split, side)
+        split.missing_child[:] = self._missing_child(batch, best, has_missing, side)
         self._write_bits(split, category)
         if self.finder is None:
             return split
-        table = self.finder.find(positions, batch, split, side)
-        return Split(**{**split.__dict__, "surrogates": table, "bits": table.bits})
+        table = self.finder.find(batch, split, side)
+        return replace(split, surrogates=table, bits=table.bits)
 
-    def _mark(
-        self, positions: np.ndarray, batch: Any, best: Any, category: Any, split: Any, side: Any
-    ) -> np.ndarray:
-        """Mark every row's side; return which nodes met missing values."""
+    def _mark(self, batch: Batch, best: Best, category: Any, split: Any, side: Any) -> np.ndarray:
+        """Mark every row's side; return which nodes have missing values."""
         if not len(self.store.code_features):
-            return self._mark_lists(positions, batch, best, slice(None), split, side)
+            return self._mark_lists(batch, best, slice(None), split, side)
         listed = best.source == FROM_LIST
         has_missing = np.zeros(len(batch), np.bool_)
         for chosen, mark in (
@@ -144,86 +140,75 @@ class Divider:
         ):
             where = np.flatnonzero(chosen)
             if len(where):
-                part = Best(*(array[where] for array in best))
-                has_missing[where] = mark(positions, batch.only(where), part, where, split, side)
+                has_missing[where] = mark(batch.only(where), take(best, where), where, split, side)
         split.threshold[category] = np.nan
         return has_missing
 
     # ------------------------------------------------------------------ three kinds of division
     def _mark_lists(
-        self, positions: np.ndarray, batch: Any, best: Any, where: Any, split: Any, side: Any
+        self, batch: Batch, best: Best, where: Any, split: Any, side: Any
     ) -> np.ndarray:
         lists, nodes = self.store.lists, batch.nodes
         slots = self.store.list_slots[np.searchsorted(self.store.list_features, best.feature)]
         has_missing = np.empty(len(batch), np.bool_)
-        mark_lists(
-            lists, slots, nodes.start, nodes.end, best.cut, best.missing_left, side, has_missing
-        )
+        mark_lists(lists, slots, nodes, best, side, has_missing)
         last = lists[slots, nodes.start + best.cut - 1] & POSITION
         after = np.minimum(nodes.start + best.cut, nodes.end - 1)
         upper = lists[slots, after]
-        low = self._values_at(positions[last], best.feature)
-        high = self._values_at(positions[upper & POSITION], best.feature)
+        low = self._values_at(last, best.feature)
+        high = self._values_at(upper & POSITION, best.feature)
         high[(upper & MISSING) != 0] = np.inf
         split.threshold[where] = self._threshold(low, high, best.feature)
         return has_missing
 
     def _mark_codes(
-        self, positions: np.ndarray, batch: Any, best: Any, where: Any, split: Any, side: Any
+        self, batch: Batch, best: Best, where: Any, split: Any, side: Any
     ) -> np.ndarray:
         store, nodes = self.store, batch.nodes
         columns = self.searcher.columns_of(best.feature)
         has_missing, above = np.empty(len(where), np.bool_), np.empty(len(where), np.int64)
-        mark_codes(
-            store.codes, columns, positions, nodes.start, nodes.end, best.cut, best.missing_left,
-            side, has_missing, above,
-        )  # fmt: skip
+        mark_codes(store.codes, columns, self.row.id, nodes, best, side, has_missing, above)
         first = store.values.start[columns.slot]
         low = store.values.high[first + np.minimum(best.cut, columns.n_codes - 1)]
         high = np.where(above >= 0, store.values.low[first + np.maximum(above, 0)], np.inf)
         threshold = self._threshold(low, high, best.feature)
         if self.searcher.random:
             drawn = np.empty(len(where))
-            draw_again(
-                store.codes, positions, nodes, columns, best.feature, batch.keys, store.values,
-                drawn,
-            )  # fmt: skip
+            draws = self.searcher.draws_of(batch, best.feature)
+            draw_again(store.codes, columns, self.row.id, nodes, draws, drawn)
             use = (low <= drawn) & (drawn < high) & np.isfinite(high) & ~self.ordinal[best.feature]
             threshold = np.where(use, drawn, threshold)
         split.threshold[where] = threshold
         return has_missing
 
     def _mark_categories(
-        self, positions: np.ndarray, batch: Any, best: Any, where: Any, split: Any, side: Any
+        self, batch: Batch, best: Best, where: Any, split: Any, side: Any
     ) -> np.ndarray:
         has_missing = np.empty(len(where), np.bool_)
         columns = self.searcher.columns_of(best.feature)
         step = max(1, _TABLE // (int(columns.n_codes.max()) + 1))
         for lo in range(0, len(where), step):
             here = slice(lo, lo + step)
-            part = batch.block(lo, lo + step)
-            some = Columns(*(array[here] for array in columns))
-            takes = self._takes(positions, part, Best(*(array[here] for array in best)), some)
+            part, some = batch.only(here), take(columns, here)
+            takes = self._takes(part, take(best, here), some)
             mark_categories(
-                self.store.codes, some, positions, part.nodes.start, part.nodes.end, takes,
-                best.missing_left[here], side, has_missing[here],
+                self.store.codes, some, self.row.id, part.nodes, takes, best.missing_left[here],
+                side, has_missing[here],
             )  # fmt: skip
             self._takes_of.extend(zip(where[here], takes, some.n_codes))
         return has_missing
 
-    def _takes(self, positions: np.ndarray, batch: Any, best: Best, columns: Columns) -> np.ndarray:
-        """Return (nodes, codes): where each category goes (1 left, 0 right, 2 not met)."""
+    def _takes(self, batch: Batch, best: Best, columns: Columns) -> np.ndarray:
+        """Return (nodes, codes): where each category goes (1 left, 0 right, 2 not in the node)."""
         takes = np.empty((len(batch), int(columns.n_codes.max())), np.uint8)
-        codes, statistic = self.store.codes, self.searcher.statistic
-        if self.searcher.random:
-            toss_categories(
-                codes, positions, batch.nodes, columns, best.feature, batch.keys, best.cut, takes
-            )
+        codes, searcher, nodes = self.store.codes, self.searcher, batch.nodes
+        if searcher.random:
+            draws = searcher.draws_of(batch, best.feature)
+            toss_categories(codes, columns, self.row.id, nodes, draws, best.cut, takes)
         else:
             choose_categories(
-                codes, positions, statistic.row, batch.nodes, columns, statistic.code_rules,
-                best.cut, not isinstance(statistic, Absolute),
-                make_counter(takes.shape[1], statistic.channels), takes,
+                codes, columns, self.row, nodes, searcher.statistic.rules, best.cut,
+                searcher.counter_of(columns), takes,
             )  # fmt: skip
         return takes
 
@@ -235,8 +220,9 @@ class Divider:
         return self.store.categorical[index] & (best.source != FROM_LIST)
 
     def _values_at(self, positions: np.ndarray, features: np.ndarray) -> np.ndarray:
-        rows = positions if self.rows is None else self.rows[positions]
-        return self.matrix.at(rows, features)
+        """Return the value of the row at each position in a column of its own."""
+        rows = self.row.id[positions]
+        return self.matrix.at(rows if self.rows is None else self.rows[rows], features)
 
     def _threshold(self, low: np.ndarray, high: np.ndarray, features: np.ndarray) -> np.ndarray:
         """Between two values; a rank itself; +inf where nothing but missing lies above."""
@@ -268,7 +254,6 @@ class Divider:
 
     def _missing_child(
         self,
-        positions: np.ndarray,
         batch: Any,
         best: Any,
         has_missing: np.ndarray,
@@ -278,7 +263,7 @@ class Divider:
         nodes, weights = batch.nodes, self.searcher.statistic.target.weights
         if len(weights) or len(self.store.code_features) or self.finder is not None:
             larger = np.empty(len(batch), np.int64)
-            larger_side(positions, weights, nodes.start, nodes.end, side, larger)
+            larger_side(self.row.id, weights, nodes.start, nodes.end, side, larger)
         else:  # every cut is a number of rows
             larger = 2 * best.cut < nodes.end - nodes.start
         return np.where(has_missing & (best.missing_left < 2), best.missing_left != 1, larger)

@@ -33,9 +33,10 @@ from arboretum.engine import parallel
 from arboretum.engine.columns.lists import NOWHERE, split_columns
 from arboretum.engine.random import child_keys
 from arboretum.engine.rows.partition import move_rows
+from arboretum.engine.split.statistic import SearchRules
 from arboretum.grow.apply_split import Divider, Divisions
 from arboretum.grow.columns import ColumnStore, keep_rows, store_columns
-from arboretum.grow.criterion import Batch, SearchRules, make_statistic
+from arboretum.grow.criterion import Batch, make_statistic
 from arboretum.grow.grower import Grown, GrowTarget
 from arboretum.grow.nodes import NodeTable
 from arboretum.grow.search import Searcher
@@ -136,10 +137,10 @@ class _CartTree:
         max_features = n_features if settings.max_features is None else settings.max_features
         signs = np.zeros(n_features, np.int8) if settings.monotone is None else settings.monotone
         rules = SearchRules(
-            settings.min_samples_leaf,
-            settings.min_weight_leaf,
-            settings.surrogates > 0,
-            settings.monotone is not None,
+            min_leaf=settings.min_samples_leaf,
+            min_weight=settings.min_weight_leaf,
+            skip_missing=settings.surrogates > 0,
+            bounded=settings.monotone is not None,
         )
         categories = any(c.kind == "categorical" for c in schema.columns)
         self.statistic = make_statistic(target, settings.criterion, rules, categories=categories)
@@ -156,7 +157,7 @@ class _CartTree:
         )
         self.divider = Divider(matrix, schema, rows, self.searcher, settings.surrogates)
         self.store = store
-        self.positions = np.arange(n, dtype=np.uint32)
+        self.positions = self.statistic.row.id
         self.new_position = np.empty(n, np.uint32)
         self.spare = np.empty(n, np.uint32)
         self.spares: SimpleQueue[np.ndarray] = SimpleQueue()  # one for each thread
@@ -164,7 +165,7 @@ class _CartTree:
             self.spares.put(np.empty(n, np.uint32) if k else self.spare)
         self.side = np.empty(n, np.uint8)
         most = 2 * n if settings.max_depth is None else min(2 * n, 2 ** (settings.max_depth + 1))
-        self.nodes = NodeTable(target.outputs, self.statistic.n_values, most)
+        self.nodes = NodeTable(target, most)
         self.total_weight = 0.0
 
     # ------------------------------------------------------------------ policies
@@ -237,14 +238,13 @@ class _CartTree:
     def _make_root(self) -> np.ndarray:
         """Make the root; return it if it is worth searching."""
         start, end = np.array([0]), np.array([len(self.positions)])
-        value, weight, impurity = self.statistic.describe(self.positions, start, end)
-        self.total_weight = float(weight[0])
+        figures = self.statistic.describe(start, end)
+        self.total_weight = float(figures.weight[0])
         seed = np.array([self.key], dtype=np.uint64)
         bounds = np.array([[-np.inf, np.inf]])
         ids = self.nodes.add(
-            start=start, end=end, value=value, weight=weight, impurity=impurity,
-            key=seed, bounds=bounds, depth=np.zeros(1),
-        )  # fmt: skip
+            start=start, end=end, **figures._asdict(), key=seed, bounds=bounds, depth=np.zeros(1)
+        )
         return ids[self._worth_searching(ids)]
 
     def _worth_searching(self, ids: np.ndarray) -> np.ndarray:
@@ -260,7 +260,6 @@ class _CartTree:
     def _lay_out(self, ids: np.ndarray) -> Batch:
         nodes = self.nodes
         laid_out = self.statistic.prepare(
-            self.positions,
             nodes.start[ids].astype(np.int64),
             nodes.end[ids].astype(np.int64),
             nodes.bounds[ids],
@@ -269,7 +268,7 @@ class _CartTree:
 
     def _search(self, ids: np.ndarray) -> tuple[Batch, Divisions]:
         batch = self._lay_out(ids)
-        best = self.searcher.best(self.positions, batch)
+        best = self.searcher.best(batch)
         share = self.nodes.weight[ids] / self.total_weight
         gain = np.where(
             best.score >= 0, self.statistic.decrease(batch.nodes, best.score) * share, -1.0
@@ -280,7 +279,7 @@ class _CartTree:
         """Divide the nodes; return the children worth searching."""
         if len(batch) == 0:
             return batch.ids
-        split = self.divider.carry_out(self.positions, batch, divisions, self.side)
+        split = self.divider.carry_out(batch, divisions, self.side)
         start, end = batch.nodes.start, batch.nodes.end
         middle = move_rows(self.positions, start, end, self.side, self.new_position, self.spare)
         assert np.all((start < middle) & (middle < end)), "a division left one side empty"
@@ -296,19 +295,18 @@ class _CartTree:
         start, end = np.empty(2 * k, np.int64), np.empty(2 * k, np.int64)
         start[::2], start[1::2] = batch.nodes.start, middle
         end[::2], end[1::2] = middle, batch.nodes.end
-        value, weight, impurity = self.statistic.describe(self.positions, start, end)
-        more = {}
+        figures, more = self.statistic.describe(start, end), {}
         if self.settings.monotone is not None:
             more["bounds"] = np.repeat(self.nodes.bounds[batch.ids], 2, axis=0)
-            self._bound_children(self.settings.monotone[split.feature], value, more["bounds"])
+            self._bound_children(
+                self.settings.monotone[split.feature], figures.value, more["bounds"]
+            )
         if self.searcher.draws:
             more["key"] = np.empty(2 * k, np.uint64)
             child_keys(batch.keys, more["key"])
         if self.settings.max_depth is not None:
             more["depth"] = np.repeat(self.nodes.depth[batch.ids] + 1, 2)
-        return self.nodes.add(
-            start=start, end=end, value=value, weight=weight, impurity=impurity, **more
-        )
+        return self.nodes.add(start=start, end=end, **figures._asdict(), **more)
 
     def _bound_children(self, sign: np.ndarray, value: np.ndarray, bounds: np.ndarray) -> None:
         """Keep both children's values inside their parent's bounds, and apart from each other."""

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.engine.fixed_point import are_whole
-from arboretum.engine.split.best import new_column_best
+from arboretum.engine.split.best import new_column_best, take
 from arboretum.engine.split.categories import choose_categories, scan_categories
 from arboretum.engine.split.counts import Columns, make_counter
-from arboretum.engine.split.score import CHANCE, XLOGX, loner_excess
-from arboretum.engine.split.statistic import NodeSpans
+from arboretum.engine.split.score import CHANCE, loner_excess
+from arboretum.engine.split.statistic import SearchRules
 from arboretum.engine.stump.two_classes import search_category_stumps, weigh_words
-from arboretum.grow.criterion import CLASSIFICATION, SearchRules, make_statistic
+from arboretum.grow.criterion import CLASSIFICATION, make_statistic
 from arboretum.grow.grower import make_target
 from arboretum.lazy import cached_property
 
@@ -132,21 +132,19 @@ class CategoryColumns:
         statistic = make_statistic(
             target, CLASSIFICATION[self.criterion], SearchRules(), categories=True
         )
-        rows, ends = np.arange(n), np.array([0, n])
-        node = statistic.prepare(rows, ends[:1], ends[1:], np.empty((1, 2)))
-        nodes = NodeSpans(*(np.repeat(part, width, axis=0) for part in node))
+        start, end = np.array([0]), np.array([n])
+        node = statistic.prepare(start, end, np.empty((1, 2)))
         columns = Columns(
             np.arange(width), self.n_codes, np.ones(width, np.bool_), np.zeros(width, np.int8)
         )
-        _, _, impurity = statistic.describe(rows, ends[:1], ends[1:])
+        impurity = statistic.describe(start, end).impurity
         chance = statistic.to_score(node, self.penalty * CHANCE / n * impurity)
-        counter, found = (
-            make_counter(int(self.n_codes.max()), statistic.channels),
-            new_column_best(width),
-        )
+        counter = make_counter(int(self.n_codes.max()), statistic.channels)
+        found = new_column_best(width)
         scan_categories(
-            self.codes, rows, statistic.row, nodes, columns, statistic.code_rules, XLOGX, counter,
-            chance * self.charged, loner_excess(self.penalty, self.n_classes == 2), found,
+            self.codes, columns, statistic.row, take(node, np.zeros(width, np.int64)),
+            statistic.rules, counter, chance * self.charged,
+            loner_excess(self.penalty, self.n_classes == 2), found,
         )  # fmt: skip
         worth = np.where(found.score < 0, -np.inf, found.score - found.charge)
         k = int(worth.argmax())
@@ -154,9 +152,8 @@ class CategoryColumns:
             return None
         takes = np.empty((1, int(self.n_codes[k])), np.uint8)
         choose_categories(
-            self.codes, rows, statistic.row, node, Columns(*(part[k : k + 1] for part in columns)),
-            statistic.code_rules, found.cut[k : k + 1], True,
-            make_counter(takes.shape[1], statistic.channels), takes,
+            self.codes, take(columns, slice(k, k + 1)), statistic.row, node, statistic.rules,
+            found.cut[k : k + 1], make_counter(takes.shape[1], statistic.channels), takes,
         )  # fmt: skip
         gaps = bool((self.codes[k] == self.n_codes[k]).any())
         score = float(found.score[k]), float(worth[k])

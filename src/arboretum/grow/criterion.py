@@ -1,9 +1,9 @@
 """What a tree tries to make pure: the criteria, and the statistic the engine adds up for each.
 
-A `Statistic` knows how to describe a node (value, weight, impurity), how to lay its rows out for a
-search, and which scan to run. There are three kinds, one for each way of scoring a cut:
+A `Statistic` computes the figures of a node (value, weight, impurity), lays its rows out for a
+search, and names the search. There are three kinds, one for each way of scoring a cut:
 
-    Moment      one sum per side        squared error, Friedman, Poisson, two-class Gini
+    Moment      one sum per side        squared error, Friedman, Poisson, two classes
     Channels    several sums per side   several outputs, odd weights, error (ClassCounts: one label, whole)
     Absolute    medians of both sides   absolute error
 
@@ -14,33 +14,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from arboretum.engine.columns.lists import split_columns
 from arboretum.engine.split import absolute
-from arboretum.engine.split import many_sums as channels
-from arboretum.engine.split import one_sum as moment
 from arboretum.engine.split import statistic as stat
-from arboretum.engine.split.best import Best, ColumnBest, no_best
+from arboretum.engine.split.best import Best, no_best, take
 from arboretum.engine.split.class_counts import search_classes
-from arboretum.engine.split.counts import Columns, make_counter, scan_counts
-from arboretum.engine.split.counts_one_sum import scan_counts_moment
-from arboretum.engine.split.score import INFORMATION, POISSON_FORM, SQUARES, XLOGX
-from arboretum.engine.split.statistic import NodeRows, NodeSpans
+from arboretum.engine.split.many_sums import search_channels
+from arboretum.engine.split.one_sum import search_moment
+from arboretum.engine.split.statistic import NodeFigures, NodeRows, NodeSpans, SearchRules
 from arboretum.errors import ParameterError
 from arboretum.grow.columns import sort_columns
 from arboretum.grow.grower import GrowTarget
 
-__all__ = [
-    "CLASSIFICATION",
-    "REGRESSION",
-    "Batch",
-    "SearchRules",
-    "Statistic",
-    "make_statistic",
-]
+__all__ = ["CLASSIFICATION", "REGRESSION", "Batch", "Statistic", "make_statistic"]
 
 CLASSIFICATION = {
     "gini": stat.GINI,
@@ -57,16 +47,6 @@ REGRESSION = {
 
 
 @dataclass(frozen=True)
-class SearchRules:
-    """What every search of a fit has in common."""
-
-    min_leaf: int = 1  # rows each side needs
-    min_weight: float = 0.0  # weight each side needs
-    skip_missing: bool = False  # judge by present rows alone; surrogates place the others
-    bounded: bool = False  # there are monotone constraints
-
-
-@dataclass(frozen=True)
 class Batch:
     """Some nodes laid out for a search."""
 
@@ -79,86 +59,62 @@ class Batch:
         return len(self.ids)
 
     @property
-    def n_rows(self) -> int:
-        return int((self.nodes.end - self.nodes.start).sum())
+    def sizes(self) -> np.ndarray:
+        """Rows of every node."""
+        return self.nodes.end - self.nodes.start
 
-    def only(self, where: np.ndarray) -> Batch:
-        """Return the batch of some of these nodes."""
+    def only(self, where: Any) -> Batch:
+        """Return the batch of some of these nodes; of a slice of them as views."""
         return replace(
             self,
             ids=self.ids[where],
-            nodes=NodeSpans(*(array[where] for array in self.nodes)),
+            nodes=take(self.nodes, where),
             keys=self.keys[where],
             impurity=self.impurity[where],
         )
 
-    def block(self, lo: int, hi: int) -> Batch:
-        """Return nodes lo..hi as views."""
-        return replace(
-            self,
-            ids=self.ids[lo:hi],
-            nodes=NodeSpans(*(array[lo:hi] for array in self.nodes)),
-            keys=self.keys[lo:hi],
-            impurity=self.impurity[lo:hi],
-        )
-
 
 class Statistic(ABC):
-    """How one criterion is added up; `positions` is the rows in their present order."""
+    """How one criterion is added up.
 
-    channels: int
-    code_criterion: int  # how engine/columns/codes.py scores channels
+    Attributes
+    ----------
+    row : NodeRows
+        The rows in their present order, ``row.id``, and what they add to a side of a split.
+    rules : SearchRules
+    search : kernel
+        Finds the best cut of nodes on presorted lists; its arguments are those of `search_moment`.
+    channels : int
+        Sums per side.
+    """
+
+    search: ClassVar[Any]
+    channels = 1
 
     def __init__(self, target: GrowTarget, criterion: int, rules: SearchRules) -> None:
-        n = len(target.y)
-        self.target, self.criterion, self.rules = target, criterion, rules
-        self.whole = target.whole_weights
+        self.target, self.criterion = target, criterion
+        self.rules = rules._replace(criterion=criterion, outputs=target.outputs)
         self.is_class = target.classes is not None
-        self.n_values = int(target.classes.max()) if target.classes is not None else 1
-        self.row = self._rows(n, n if len(target.weights) else 0)
-
-    @abstractmethod
-    def _rows(self, n: int, n_weights: int) -> NodeRows: ...
+        self.offsets = np.zeros(1, np.int64)
+        n = len(target.y)
+        self.row = NodeRows(
+            id=np.arange(n, dtype=np.uint32),
+            number=np.empty((n, target.outputs), np.int64),
+            label=np.empty((0, 1), np.int32),
+            weight=np.empty(n, np.int64) if len(target.weights) else None,
+        )
 
     @property
-    @abstractmethod
-    def _scan_rules(self) -> tuple[Any, ...]:
-        """The rules as the kernels of this kind take them."""
+    def searched(self) -> Any:
+        """What `search` reads of the rows."""
+        return self.row
 
-    @abstractmethod
-    def _fill(self, positions: np.ndarray, nodes: NodeSpans) -> None:
-        """Put the nodes' rows on their grid."""
-
-    @abstractmethod
-    def search_lists(
-        self,
-        lists: np.ndarray,
-        columns: tuple[Any, ...],
-        batch: Batch,
-        column_best: ColumnBest,
-        best: Best,
-    ) -> None:
-        """Search presorted columns; ``columns`` as in `search_moment`."""
-
-    def scan_list(
-        self, entries: np.ndarray, batch: Batch, signs: np.ndarray, column_best: ColumnBest
-    ) -> None:
+    def scan_list(self, entries: np.ndarray, batch: Batch, signs: np.ndarray) -> Best:
         """Search one list made for these nodes, each on a column of its own."""
         only, best = np.zeros(1, np.int64), no_best(len(batch))
-        self.search_lists(entries[None, :], (only, only, signs[None, :]), batch, column_best, best)
-        column_best.score[:], column_best.cut[:] = best.score, best.cut
-        column_best.missing_left[:] = best.missing_left
-
-    @abstractmethod
-    def scan_counts(
-        self,
-        codes: np.ndarray,
-        positions: np.ndarray,
-        batch: Batch,
-        columns: Columns,
-        column_best: ColumnBest,
-    ) -> None:
-        """Search every node on its own column of ordered codes by counting."""
+        columns = only, only, signs[None, :]
+        self.search(entries[None, :], columns, self.searched, batch.nodes, self.rules, best)
+        return best
 
     def decrease(self, nodes: NodeSpans, score: np.ndarray) -> np.ndarray:
         """Turn scores in grid units into impurity decreases."""
@@ -172,36 +128,21 @@ class Statistic(ABC):
     def _unit(self, nodes: NodeSpans) -> np.ndarray | float:
         """What a score of 1 is as an impurity decrease: a power of two."""
 
-    @property
-    def code_rules(self) -> tuple[Any, ...]:
-        """The rules as engine/split/counts.py takes them."""
-        r = self.rules
-        labels = len(self.row.label) > 0
-        outputs = self.target.outputs
-        return (r.min_leaf, r.skip_missing, self.code_criterion, outputs, labels)
-
-    def describe(
-        self, positions: np.ndarray, start: np.ndarray, end: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def describe(self, start: np.ndarray, end: np.ndarray) -> NodeFigures:
         """Return value, weight and impurity of the nodes that hold these positions."""
-        k, t = len(start), self.target
-        value = np.empty((k, t.outputs, self.n_values))
-        weight, impurity = np.empty(k), np.zeros(k)
+        k, t, rows = len(start), self.target, self.row.id
+        n_values = 1 if t.classes is None else int(t.classes.max())
+        figures = NodeFigures(np.empty((k, t.outputs, n_values)), np.empty(k), np.zeros(k))
         if t.classes is not None:
-            criterion = np.int64(self.criterion)
             stat.describe_classes(
-                positions, t.y, t.classes, t.weights, start, end, criterion, value, weight, impurity
+                rows, t.y, t.classes, t.weights, start, end, self.criterion, figures
             )
         else:
             poisson = self.criterion == stat.POISSON
-            stat.describe_numbers(
-                positions, t.y, t.weights, start, end, poisson, value, weight, impurity
-            )
-        return value, weight, impurity
+            stat.describe_numbers(rows, t.y, t.weights, start, end, poisson, figures)
+        return figures
 
-    def prepare(
-        self, positions: np.ndarray, start: np.ndarray, end: np.ndarray, bounds: np.ndarray
-    ) -> NodeSpans:
+    def prepare(self, start: np.ndarray, end: np.ndarray, bounds: np.ndarray) -> NodeSpans:
         """Lay the nodes' rows out for a search; ``bounds`` is (k, 2), from monotone constraints."""
         k = len(start)
         whole, real = np.zeros((4, k), np.int64), np.empty((2, k))
@@ -211,12 +152,20 @@ class Statistic(ABC):
             min_weight=whole[1], lower=real[0], upper=real[1],
             sum_shift=whole[2], weight_shift=whole[3], centre=np.zeros((k, self.target.outputs)),
         )  # fmt: skip
-        self._fill(positions, nodes)
+        self._fill(nodes)
         if self.rules.bounded:
             scale = np.ldexp(1.0, nodes.sum_shift - nodes.weight_shift)
             nodes.lower[:] = (bounds[:, 0] - nodes.centre[:, 0]) * scale
             nodes.upper[:] = (bounds[:, 1] - nodes.centre[:, 0]) * scale
         return nodes
+
+    def _fill(self, nodes: NodeSpans) -> None:
+        """Put the nodes' rows on their grid."""
+        t, whole, rules, row = self.target, self.target.whole_weights, self.rules, self.row
+        if self.is_class:
+            stat.prepare_classes(t.y, self.offsets, t.weights, whole, rules, row, nodes)
+        else:
+            stat.prepare_numbers(t.y, t.weights, whole, rules, row, nodes)
 
     def follow(self, partition: tuple[Any, ...]) -> None:  # noqa: B027
         """Let what the statistic keeps per position follow a partition of the rows."""
@@ -225,59 +174,14 @@ class Statistic(ABC):
 class Moment(Statistic):
     """One sum per side; see engine/split/one_sum.py."""
 
-    channels = 1
+    search = staticmethod(search_moment)
 
-    @property
-    def form(self) -> int:
-        """How a cut is scored; see engine/split/score.py."""
-        forms = {stat.POISSON: POISSON_FORM, stat.ENTROPY: INFORMATION}
-        return forms.get(self.criterion, SQUARES)
-
-    @property
-    def code_criterion(self) -> int:  # type: ignore[override]
-        return stat.POISSON if self.criterion == stat.POISSON else stat.SQUARED
-
-    def _rows(self, n: int, n_weights: int) -> NodeRows:
-        small = self.is_class and not n_weights
-        number = np.empty((n, 1), np.uint8 if small else np.int64)
-        return NodeRows(number, np.empty((0, 1), np.int32), np.empty(n_weights, np.int64))
-
-    def _fill(self, positions: np.ndarray, nodes: NodeSpans) -> None:
-        t, least = self.target, self.rules.min_weight
-        if self.is_class:
-            stat.prepare_binary(positions, t.y, t.weights, self.whole, least, self.row, nodes)
-        else:
-            from_zero = self.criterion == stat.POISSON
-            stat.prepare_numbers(
-                positions, t.y, t.weights, self.whole, least, from_zero, self.row, nodes
-            )
-
-    @property
-    def _scan_rules(self) -> tuple[Any, ...]:
-        r = self.rules
-        return (r.min_leaf, r.skip_missing, self.form, r.bounded)
-
-    def search_lists(
-        self,
-        lists: np.ndarray,
-        columns: tuple[Any, ...],
-        batch: Batch,
-        column_best: ColumnBest,
-        best: Best,
-    ) -> None:
-        moment.search_moment(lists, columns, self.row, batch.nodes, self._scan_rules, XLOGX, best)
-
-    def scan_counts(
-        self,
-        codes: np.ndarray,
-        positions: np.ndarray,
-        batch: Batch,
-        columns: Columns,
-        column_best: ColumnBest,
-    ) -> None:
-        scan_counts_moment(
-            codes, positions, self.row, batch.nodes, columns, self._scan_rules, XLOGX, column_best
-        )
+    def __init__(self, target: GrowTarget, criterion: int, rules: SearchRules) -> None:
+        super().__init__(target, criterion, rules)
+        if criterion not in (stat.POISSON, stat.ENTROPY):
+            self.rules = self.rules._replace(criterion=stat.SQUARED, logs=None)
+        if self.is_class and self.row.weight is None:
+            self.row = self.row._replace(number=np.empty((len(target.y), 1), np.uint8))
 
     def _unit(self, nodes: NodeSpans) -> np.ndarray | float:
         shift = nodes.weight_shift - nodes.sum_shift
@@ -293,72 +197,18 @@ class Moment(Statistic):
 class Channels(Statistic):
     """Several sums per side; see engine/split/many_sums.py."""
 
+    search = staticmethod(search_channels)
+
     def __init__(self, target: GrowTarget, criterion: int, rules: SearchRules) -> None:
-        self.code_criterion = criterion
+        super().__init__(target, criterion, rules)
+        self.channels = target.outputs
         if target.classes is not None:
             self.channels = int(target.classes.sum())
             self.offsets = np.concatenate([[0], np.cumsum(target.classes)[:-1]]).astype(np.int64)
-        else:
-            self.channels = target.outputs
-        super().__init__(target, criterion, rules)
-
-    def _rows(self, n: int, n_weights: int) -> NodeRows:
-        outputs = self.target.outputs
-        return NodeRows(
-            np.empty((0 if self.is_class else n, outputs), np.int64),
-            np.empty((n if self.is_class else 0, outputs), np.int32),
-            np.empty(n_weights, np.int64),
-        )
-
-    def _fill(self, positions: np.ndarray, nodes: NodeSpans) -> None:
-        t, least = self.target, self.rules.min_weight
-        if self.is_class:
-            stat.prepare_classes(
-                positions, t.y, self.offsets, t.weights, self.whole, least, self.row, nodes
+            self.row = self.row._replace(
+                number=np.empty((0, target.outputs), np.int64),
+                label=np.empty(target.y.shape, np.int32),
             )
-        else:
-            from_zero = self.criterion == stat.POISSON
-            stat.prepare_numbers(
-                positions, t.y, t.weights, self.whole, least, from_zero, self.row, nodes
-            )
-
-    @property
-    def _scan_rules(self) -> tuple[Any, ...]:
-        r = self.rules
-        return (r.min_leaf, r.skip_missing, self.criterion, self.target.outputs, r.bounded)
-
-    def search_lists(
-        self,
-        lists: np.ndarray,
-        columns: tuple[Any, ...],
-        batch: Batch,
-        column_best: ColumnBest,
-        best: Best,
-    ) -> None:
-        channels.search_channels(
-            lists, columns, self.row, batch.nodes, self._scan_rules, XLOGX, column_best, best
-        )
-
-    def scan_counts(
-        self,
-        codes: np.ndarray,
-        positions: np.ndarray,
-        batch: Batch,
-        columns: Columns,
-        column_best: ColumnBest,
-    ) -> None:
-        counter = make_counter(int(columns.n_codes.max()), self.channels)
-        scan_counts(
-            codes,
-            positions,
-            self.row,
-            batch.nodes,
-            columns,
-            self.code_rules,
-            XLOGX,
-            counter,
-            column_best,
-        )
 
     def _unit(self, nodes: NodeSpans) -> np.ndarray | float:
         if self.is_class:
@@ -370,91 +220,38 @@ class Channels(Statistic):
 class ClassCounts(Channels):
     """One class label, whole weights, no constraints: the quick form; see engine/split/class_counts.py."""
 
-    @property
-    def _scan_rules(self) -> tuple[Any, ...]:
-        return (self.rules.min_leaf, False, self.criterion == stat.ENTROPY)
-
-    def search_lists(
-        self,
-        lists: np.ndarray,
-        columns: tuple[Any, ...],
-        batch: Batch,
-        column_best: ColumnBest,
-        best: Best,
-    ) -> None:
-        search_classes(
-            lists, columns, self.row, batch.nodes, self._scan_rules, XLOGX, column_best, best
-        )
+    search = staticmethod(search_classes)
 
 
 class Absolute(Statistic):
     """Medians of both sides; see engine/split/absolute.py. The targets are kept as presorted lists."""
 
-    code_criterion = stat.SQUARED  # categories are ordered by their mean
+    search = staticmethod(absolute.search_absolute)
 
     def __init__(self, target: GrowTarget, criterion: int, rules: SearchRules) -> None:
         n, self.channels = target.y.shape
         super().__init__(target, criterion, rules)
         shape = self.channels, n
         self.target_lists = sort_columns(lambda o: target.y[:, o], shape, 1).lists
-        self.targets = (
-            np.empty((n, self.channels), np.int64),
-            np.empty((n, self.channels)),
-            np.empty(n if len(target.weights) else 0),
-        )
-
-    def _rows(self, n: int, n_weights: int) -> NodeRows:
-        return NodeRows(
-            np.empty((n, self.target.outputs), np.int64),
-            np.empty((0, 1), np.int32),
-            np.empty(n_weights, np.int64),
-        )
-
-    def describe(
-        self, positions: np.ndarray, start: np.ndarray, end: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        k, t = len(start), self.target
-        value, weight, impurity = np.empty((k, t.outputs, 1)), np.empty(k), np.zeros(k)
-        for o, entries in enumerate(self.target_lists):
-            absolute.describe_absolute(
-                positions, t.y, t.weights, entries, o, start, end, value, weight, impurity
-            )
-        return value, weight, impurity
-
-    def _fill(self, positions: np.ndarray, nodes: NodeSpans) -> None:
-        t, least = self.target, self.rules.min_weight
-        stat.prepare_numbers(positions, t.y, t.weights, self.whole, least, False, self.row, nodes)
-        for o, entries in enumerate(self.target_lists):
-            absolute.prepare_absolute(
-                positions, t.y, t.weights, entries, o, nodes.start, nodes.end, *self.targets
-            )
+        weight = np.empty(n if len(target.weights) else 0)
+        self.targets = absolute.SortedTargets(np.empty(shape, np.int64), np.empty(shape), weight)
 
     @property
-    def _scan_rules(self) -> tuple[Any, ...]:
-        r = self.rules
-        return (r.min_leaf, r.skip_missing, r.min_weight, r.bounded)
+    def searched(self) -> Any:
+        return self.targets
 
-    def search_lists(
-        self,
-        lists: np.ndarray,
-        columns: tuple[Any, ...],
-        batch: Batch,
-        column_best: ColumnBest,
-        best: Best,
-    ) -> None:
-        absolute.search_absolute(
-            lists, columns, self.targets, batch.nodes, self._scan_rules, column_best, best
-        )
+    def describe(self, start: np.ndarray, end: np.ndarray) -> NodeFigures:
+        k, t = len(start), self.target
+        figures = NodeFigures(np.empty((k, t.outputs, 1)), np.empty(k), np.zeros(k))
+        for o, entries in enumerate(self.target_lists):
+            absolute.describe_absolute(self.row.id, t.y, t.weights, entries, o, start, end, figures)
+        return figures
 
-    def scan_counts(
-        self,
-        codes: np.ndarray,
-        positions: np.ndarray,
-        batch: Batch,
-        columns: Columns,
-        column_best: ColumnBest,
-    ) -> None:
-        raise AssertionError("medians cannot be counted per code: codes are sorted into lists")
+    def _fill(self, nodes: NodeSpans) -> None:
+        super()._fill(nodes)
+        t = self.target
+        for o, entries in enumerate(self.target_lists):
+            absolute.prepare_absolute(self.row.id, t.y, t.weights, entries, o, nodes, self.targets)
 
     def _unit(self, nodes: NodeSpans) -> np.ndarray | float:
         return 1.0

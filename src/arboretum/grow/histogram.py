@@ -38,7 +38,7 @@ from arboretum.engine.second_order.items import Parts, find_parts
 from arboretum.engine.second_order.loss import find_derive
 from arboretum.engine.second_order.nodes import GrowingTree, State, Store
 from arboretum.engine.second_order.pack import GivenRows, Scales
-from arboretum.engine.second_order.score import Features, SplitRules, SplitScratch, is_plain
+from arboretum.engine.second_order.score import Features, SplitRules, SplitScratch
 from arboretum.errors import DataError
 from arboretum.grow.decoding import GrownNodes, Logged
 from arboretum.grow.grower import Grown, GrowTarget, rest_of
@@ -62,10 +62,8 @@ _ADD = 1  # nanoseconds that a code takes to be added to a histogram, with threa
 MOST_LOGGED = 1 << 18  # nodes that a round of small trees may have
 MANY_CODES = 1 << 24  # of all trees of a call, for about a tenth of a second: Ctrl-C waits so long
 NOT_GOOD = "derivatives must be finite, and second ones not negative"
-MOST_LISTED = histogram.SMALL  # rows of a node that has lists of bins in use
 POOL = 1 << 29  # bytes for histograms of leaves that wait
 LOG = 1 << 13  # nodes of small trees that are written down before a new log is made
-_NO_COLUMNS = np.empty((0, 0), np.int64)
 _NO_ROWS, _NO_FACTORS = np.empty(0, np.uint32), np.empty(0, np.float32)
 
 
@@ -221,28 +219,11 @@ class HistogramGrower:
             n,
         )
         starts = np.append(0, np.cumsum(self._used(n_columns + n_wide) + 1))
-        listed = np.zeros(n_columns + n_wide, np.int64)
-        return Store(codes, words, width, wide, wide_words, wide_width, starts, listed)
+        return Store(codes, words, width, wide, wide_words, wide_width, starts)
 
     def _state(self, tree: GrowingTree, given: GivenRows) -> State:
-        """Return all that growing a tree looks at; rules may have changed since the last one."""
-        if self._parts is None or self._parts[0] is not self.rules:
-            self.store = self.store._replace(listed=self._listed())
+        """Return all that growing a tree looks at."""
         return State(self.store, tree, self.features, self.rules, given, self.scales)
-
-    def _listed(self) -> np.ndarray:
-        """Return up to how many rows a node has lists of bins in use instead of sums, by column.
-
-        They are made for wide columns of numbers that are scored by G² / (H + λ).
-        """
-        features, narrow = self.features, len(self.store.codes)
-        listed = np.zeros(len(self.store.starts) - 1, np.int64)
-        if is_plain(-np.inf, np.inf, self.rules) and not len(features.monotone):
-            numbers = features.storage[(features.storage >= narrow) & ~features.is_category]
-            bins = np.diff(self.store.starts)[numbers]
-            most = np.minimum(histogram.list_limit(bins), MOST_LISTED)
-            listed[numbers] = np.where(bins > histogram.BINS, most, 0)
-        return listed
 
     def _used(self, n_columns: int) -> np.ndarray:
         """Return how many codes of every column are in use, besides that of missing values."""
@@ -368,12 +349,13 @@ class HistogramGrower:
         turn = turn._replace(rounds=min(turn.rounds, 1 + MANY_CODES // (k * codes)))
         at, ends = self._logged, np.empty(k * turn.rounds, np.int64)
         log = self._log._replace(start=at, ends=ends, most_nodes=most_nodes)
-        scratch = self.scratch[0]
         derive = found(find_derive, target, kind=target.loss.kind)
+        trees = boost_round.OnHistograms(
+            self._parts_for(state), state, self.scratch[0], teams.new_team()
+        )
         made = boost_round.grow_rounds(
-            self._parts_for(state), derive, state, scratch, n, target, turn,
-            columns if len(columns) > 1 else _NO_COLUMNS, log,
-        )  # fmt: skip
+            derive, trees, None, tree.draw.features, given, target, turn, columns, log
+        )
         limits = [at, *ends[:made].tolist()]
         self._logged = end = limits[-1]
         grown = GrownNodes(log.nodes[at:end], log.members[at:end])

@@ -13,6 +13,7 @@ from arboretum.structure.tree import LEAF, SUBSET, Tree
 
 if TYPE_CHECKING:
     from arboretum.grow.apply_split import Split
+    from arboretum.grow.grower import GrowTarget
 
 __all__ = ["NodeTable"]
 
@@ -40,9 +41,10 @@ _RARE = ("depth", "key", "bounds", "bits_start")
 class NodeTable:
     """Growing columns of node attributes; read them as attributes (``nodes.weight[ids]``)."""
 
-    def __init__(self, outputs: int, n_values: int, most: int) -> None:
+    def __init__(self, target: GrowTarget, most: int) -> None:
         """``most``: as many nodes as there can be. Room that is not written to takes no memory."""
-        room = min(most, _FIRST_ROOM)
+        room, outputs = min(most, _FIRST_ROOM), target.outputs
+        n_values = 1 if target.classes is None else int(target.classes.max())
         self._fields = {**_FIELDS, "value": (np.float64, (outputs, n_values), 0.0)}
         self._arrays = {
             name: np.empty((room, *shape), dtype)

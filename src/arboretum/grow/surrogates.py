@@ -20,6 +20,7 @@ from arboretum.engine.columns.codes import sort_nodes
 from arboretum.engine.columns.presort import POSITION
 from arboretum.engine.rows.partition import set_bits
 from arboretum.engine.split.counts import Columns
+from arboretum.engine.split.statistic import NodeRows
 from arboretum.engine.split.surrogate import agree_categories, agree_list
 from arboretum.grow.columns import ColumnStore
 from arboretum.grow.criterion import Batch
@@ -67,10 +68,9 @@ class SurrogateFinder:
     Parameters
     ----------
     store : ColumnStore
-    weight : int64 array
-        The rows' weights on their node's grid, by position; empty when every row weighs 1.
+    row : NodeRows
     values_at : callable
-        (positions' rows, features) -> values.
+        (positions, features) -> values.
     ordinal, constrained : bool arrays
         Which features are ranks, and which have a monotone constraint.
     keep : int
@@ -80,28 +80,24 @@ class SurrogateFinder:
     def __init__(
         self,
         store: ColumnStore,
-        weight: np.ndarray,
+        row: NodeRows,
         values_at: Callable[[np.ndarray, np.ndarray], np.ndarray],
         ordinal: np.ndarray,
         constrained: np.ndarray,
         keep: int,
     ) -> None:
-        self.store, self.weight, self.values_at = store, weight, values_at
+        self.store, self.row, self.values_at = store, row, values_at
         self.ordinal, self.constrained, self.keep = ordinal, constrained, keep
 
-    def find(
-        self, positions: np.ndarray, batch: Batch, split: Split, side: np.ndarray
-    ) -> SurrogateTable:
+    def find(self, batch: Batch, split: Split, side: np.ndarray) -> SurrogateTable:
         """Find the surrogates of every node; turn every mark 2 of ``side`` into 0 or 1."""
         free = ~self.constrained
-        tried = [
-            self._try_list(positions, batch, side, f) for f in self.store.list_features if free[f]
-        ]
+        tried = [self._try_list(batch, side, f) for f in self.store.list_features if free[f]]
         for j, f in enumerate(self.store.code_features):
             if not free[f] or not self.store.n_codes[j]:  # no value at all: nothing to ask
                 continue
             find = self._try_category if self.store.categorical[j] else self._try_codes
-            tried.append(find(positions, batch, side, j, int(f)))
+            tried.append(find(batch, side, j, int(f)))
         tried.sort(key=lambda c: c.feature)
         bits, entries = [split.bits], []
         n_words = len(split.bits)
@@ -119,26 +115,22 @@ class SurrogateFinder:
                 bits.append(words)
                 n_words += len(words)
             start.append(len(entries))
-            self._send(positions, side, (lo, hi), chosen, node, int(split.missing_child[node]))
+            self._send(side, (lo, hi), chosen, node, int(split.missing_child[node]))
         return _table(start, entries, np.concatenate(bits))
 
     # ------------------------------------------------------------------ trying a column
-    def _try_list(
-        self, positions: np.ndarray, batch: Batch, side: np.ndarray, feature: int
-    ) -> _Candidates:
+    def _try_list(self, batch: Batch, side: np.ndarray, feature: int) -> _Candidates:
         entries = self.store.lists[self.store.slot_of(feature)]
         agreement, below, above, reverse = self._agree(entries, batch, side)
-        last, after = positions[entries[below] & POSITION], positions[entries[above] & POSITION]
+        last, after = entries[below] & POSITION, entries[above] & POSITION
         same = np.full(len(batch), feature)
         low, high = self.values_at(last, same), self.values_at(after, same)
         return _Candidates(
             int(feature), agreement, self._between(low, high, feature), reverse, None
         )
 
-    def _try_codes(
-        self, positions: np.ndarray, batch: Batch, side: np.ndarray, j: int, feature: int
-    ) -> _Candidates:
-        store, nodes, k = self.store, batch.nodes, len(batch)
+    def _try_codes(self, batch: Batch, side: np.ndarray, j: int, feature: int) -> _Candidates:
+        store, nodes, k, positions = self.store, batch.nodes, len(batch), self.row.id
         columns = Columns(
             np.full(k, j), np.full(k, store.n_codes[j]), np.zeros(k, np.bool_), np.zeros(k, np.int8)
         )
@@ -155,14 +147,12 @@ class SurrogateFinder:
         high = store.values.low[first + np.minimum(store.codes[j, after], top)]
         return _Candidates(feature, agreement, self._between(low, high, feature), reverse, None)
 
-    def _try_category(
-        self, positions: np.ndarray, batch: Batch, side: np.ndarray, j: int, feature: int
-    ) -> _Candidates:
+    def _try_category(self, batch: Batch, side: np.ndarray, j: int, feature: int) -> _Candidates:
         k, missing_code = len(batch), int(self.store.n_codes[j])
         agreement, takes = np.empty(k, np.int64), np.empty((k, missing_code), np.uint8)
         agree_categories(
-            self.store.codes[j], missing_code, positions, self.weight, batch.nodes.start, batch.nodes.end,
-            side, agreement, takes,
+            self.store.codes[j], missing_code, self.row.id, self.row.weight, batch.nodes.start,
+            batch.nodes.end, side, agreement, takes,
         )  # fmt: skip
         return _Candidates(feature, agreement, np.full(k, np.nan), np.zeros(k, np.uint8), takes)
 
@@ -172,7 +162,7 @@ class SurrogateFinder:
         agreement, below, above = np.empty((3, len(batch)), np.int64)
         reverse = np.empty(len(batch), np.uint8)
         agree_list(
-            entries, self.weight, batch.nodes.start, batch.nodes.end, side, agreement, below, above,
+            entries, self.row.weight, batch.nodes.start, batch.nodes.end, side, agreement, below, above,
             reverse,
         )  # fmt: skip
         return agreement, below, above, reverse
@@ -186,7 +176,8 @@ class SurrogateFinder:
     def _known_weights(self, side: np.ndarray, lo: int, hi: int) -> tuple[int, int]:
         """Weight the primary split sends left and right, on the node's grid."""
         marks = side[lo:hi]
-        w = self.weight[lo:hi] if len(self.weight) else np.ones(hi - lo, np.int64)
+        weight = self.row.weight
+        w = np.ones(hi - lo, np.int64) if weight is None else weight[lo:hi]
         return int(w[marks == 1].sum()), int(w[marks == 0].sum())
 
     def _choose(
@@ -198,7 +189,6 @@ class SurrogateFinder:
 
     def _send(
         self,
-        positions: np.ndarray,
         side: np.ndarray,
         segment: tuple[int, int],
         chosen: list[_Candidates],
@@ -211,7 +201,7 @@ class SurrogateFinder:
         for candidate in chosen:
             if not len(lost):
                 return
-            x = self.values_at(positions[lost], np.full(len(lost), candidate.feature))
+            x = self.values_at(lost, np.full(len(lost), candidate.feature))
             if candidate.takes is None:
                 left = (x <= candidate.threshold[node]) ^ bool(candidate.reverse[node])
                 placed = ~np.isnan(x)

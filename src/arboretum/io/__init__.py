@@ -1,4 +1,4 @@
-"""Keeping models in files.
+"""Saving models to files.
 
     native.py     save and load: an estimator becomes a document and back
     values.py     parameter values (tuples, infinities, random states ...) as plain JSON values

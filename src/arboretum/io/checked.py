@@ -1,4 +1,4 @@
-"""Reading single values of a model file: each is what it should be, or a ModelFileError says it is not."""
+"""Reading single values of a model file: each is valid, or a ModelFileError is raised."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["flag_of", "labels_of", "numbers_of", "whole"]
 
 
 def whole(state: dict[str, Any], name: str, least: int) -> int:
-    """Return a whole number.
+    """Return an integer of at least ``least``.
 
     >>> whole({"seed": 7}, "seed", 0)
     7

@@ -12,11 +12,11 @@
     next 64th     payload: the raw arrays in C order, each on a multiple of 64 bytes, zeros between
 
 An array stands in the document as ``{"$array": k}``; the k-th entry of ``arrays`` gives its dtype,
-shape and offset. The checksums find accidents. They cannot find malice, so nothing in the file is
+shape and offset. The checksums find accidental damage. They cannot find malice, so nothing in the file is
 trusted: sizes are multiplied as Python integers before anything is allocated, arrays follow each
-other without overlap or gap, each is used exactly once (else a few bytes could ask for gigabytes of
+other without overlap or gap, each is used exactly once (else a few bytes could demand gigabytes of
 copies), and nesting, header size and integers are bounded. Reading takes memory for the arrays, each
-read to where it stays, and for the parsed header, which is bounded by its size, `MAX_CONTAINERS` and
+read directly into place, and for the parsed header, which is bounded by its size, `MAX_CONTAINERS` and
 `MAX_COMMAS`.
 
 The same document always gives the same bytes. Dictionaries are written in the order of their keys.
@@ -54,11 +54,11 @@ FORMAT_VERSION = 1
 ALIGNMENT = 64
 MAX_DEPTH = 64
 MAX_CONTAINERS = 2**22  # lists and dictionaries: an empty one takes 2 bytes in a file, 64 in memory
-MAX_COMMAS = 2**22  # as many values, about: more would take minutes to look at one by one
+MAX_COMMAS = 2**22  # about as many values: checking more one by one would take minutes
 MAX_HEADER = 64 * 2**20
 MAX_DIMENSIONS = 16
-_AT_A_TIME = 512  # pieces that are handed to the system, which takes no more than 1,024
-# Integers of 64 bits: also keeps anybody from building a dictionary whose keys all have one hash.
+_AT_A_TIME = 512  # pieces per system call, which takes at most 1,024
+# Integers of 64 bits: this also prevents dictionaries whose keys all have one hash.
 MIN_INT, MAX_INT = -(2**63), 2**64 - 1
 
 # Bytes 0 to 35, and then the checksum over them.
@@ -78,9 +78,9 @@ _AS_IT_IS = frozenset((str, bool))
 _AS_WRITTEN = frozenset(_DTYPES.values()) if sys.byteorder == "little" else frozenset()
 _PORTABLE = {dtype: dtype.newbyteorder("<") for dtype in _DTYPES.values()}
 
-_NOT_FINAL = {dict, list, float}  # what a header holds that has to be looked at again
+_NOT_FINAL = {dict, list, float}  # values of a header that have to be checked again
 
-# A whole JSON string, or one that never ends. Possessive, so that no input makes it backtrack.
+# A whole JSON string, or an unterminated one. Possessive, so that no input causes backtracking.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEPS = bytes.maketrans(b"[]{}", np.array([1, -1, 1, -1], dtype=np.int8).tobytes())
@@ -88,9 +88,9 @@ _STEPS = bytes.maketrans(b"[]{}", np.array([1, -1, 1, -1], dtype=np.int8).tobyte
 
 @dataclass(frozen=True, eq=False)
 class InParts:
-    """An array that lies in pieces, of one dtype, one behind the other along the first axis.
+    """An array that lies in pieces of one dtype, one behind the other along the first axis.
 
-    It is written as one array, without a copy of it all.
+    It is written as one array, without copying it into one.
     """
 
     parts: list[np.ndarray]
@@ -167,11 +167,11 @@ def _write_atomically(path: str, pieces: list[bytes | memoryview]) -> None:
 
 
 def _write_all(file: io.BufferedWriter, pieces: list[bytes | memoryview]) -> None:
-    """Hand pieces to the system, many at a time: to ask it takes longer than to write a small one."""
+    """Write pieces, many per system call: a call takes longer than writing a small piece."""
     for first in range(0, len(pieces), _AT_A_TIME):
         some = pieces[first : first + _AT_A_TIME]
         done = os.writev(file.fileno(), some) if hasattr(os, "writev") else 0
-        if done < sum(map(len, some)):  # the system may take less than it is given
+        if done < sum(map(len, some)):  # the system may write less than requested
             file.write(memoryview(b"".join(some))[done:])
             file.flush()
 
@@ -267,7 +267,7 @@ def _portable(array: np.ndarray, where: str) -> np.ndarray:
     if portable is None or array.ndim > MAX_DIMENSIONS:
         raise ParameterError(
             f"{where} cannot be written: an array of dtype {array.dtype} with {array.ndim} "
-            f"dimensions; known are {', '.join(_DTYPES)} with at most {MAX_DIMENSIONS} dimensions"
+            f"dimensions; supported are {', '.join(_DTYPES)} with at most {MAX_DIMENSIONS} dimensions"
         )
     return np.asarray(array, dtype=portable, order="C")
 
@@ -294,7 +294,7 @@ def read(source: Source) -> dict[str, Any]:
         status = os.fstat(file.fileno())
         if stat.S_ISREG(status.st_mode):
             return _read(file, status.st_size)
-        data = _contents(file)  # a pipe: nobody knows how long it is
+        data = _contents(file)  # a pipe: its length is unknown
     return _read(io.BytesIO(data), len(data))
 
 
@@ -305,7 +305,7 @@ def _contents(file: BinaryIO) -> bytes:
 
 
 def _read(file: BinaryIO, size: int) -> dict[str, Any]:
-    """Read the document of a file of so many bytes."""
+    """Read the document of a file of ``size`` bytes."""
     header, payload_size, payload_check = _read_header(file, size)
     table, document = _parse(header)
     arrays = _read_arrays(file, table, payload_size, payload_check)
@@ -320,8 +320,8 @@ def _read(file: BinaryIO, size: int) -> dict[str, Any]:
 def _check_magic(start: bytes) -> None:
     if start != MAGIC:
         raise ModelFileError(
-            "it is not an arboretum model file (those begin with ARBORETM); what pickle or joblib "
-            "wrote is opened by pickle or joblib"
+            "it is not an arboretum model file (those begin with ARBORETM); files of pickle or "
+            "joblib are opened by pickle or joblib"
         )
 
 
@@ -403,7 +403,7 @@ def _refuse_constant(text: str) -> float:
 def _read_arrays(
     file: BinaryIO, table: list[Any], payload_size: int, payload_check: int
 ) -> list[np.ndarray | None]:
-    """Check the table of arrays, and read each array to where it stays."""
+    """Check the table of arrays, and read each array into its final place."""
     checked = list(_checked_table(table, payload_size))  # all of it before the first allocation
     arrays: list[np.ndarray | None] = []
     position = checksum = 0

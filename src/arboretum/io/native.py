@@ -4,13 +4,13 @@
           ── schema_.to_state() ─────────────┼──> document ──> container ──> file
           ── _get_fitted_state() ── encode ──┘
 
-The file names the estimator's class. The package's list of public estimators says where that class lives,
+The file names the estimator's class. The package's list of public estimators maps it to its module,
 and nothing else is ever imported. A class joins by an entry there and the two methods of `base.Estimator`:
 
     _get_fitted_state(self) -> dict
-        What `fit` learned, as plain values, arrays and trees (`trees_to_state`).
+        The result of `fit` as plain values, arrays and trees (`trees_to_state`).
     _read_fitted_state(self, state)
-        The way back. It checks what it is given and raises ModelFileError on nonsense.
+        The inverse. It checks its argument and raises ModelFileError if it is invalid.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ __all__ = ["MODEL_FORMAT", "load", "save"]
 MODEL_FORMAT = 2  # 1: a dictionary of arrays for every tree
 
 _KEYS = {"format", "arboretum", "model", "parameters", "schema", "state"}
-_OPTIONAL_KEYS = {"notes"}  # only written when there are any
+_OPTIONAL_KEYS = {"notes"}  # only written if not empty
 
-# What reading nonsense as numbers, names and positions can raise.
+# Exceptions that reading invalid numbers, names and positions can raise.
 _NONSENSE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
@@ -46,10 +46,10 @@ def save(model: Any, path: Target, *, notes: dict[str, str] | None = None) -> No
     model : estimator
         A fitted estimator of arboretum.
     path : path or binary file
-        Where to; an existing file is replaced. By custom it ends in ``.arb``.
+        Where to save; an existing file is replaced. By convention it ends in ``.arb``.
     notes : dict of str to str, optional
-        A few words to keep with the model, such as the name of its target column. `load` gives them
-        back as ``model.notes_``; they are not saved again unless they are passed again.
+        A few words to keep with the model, such as the name of its target column. `load` returns them
+        as ``model.notes_``; they are not saved again unless they are passed again.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def save(model: Any, path: Target, *, notes: dict[str, str] | None = None) -> No
         If the estimator is not one of arboretum's, a parameter has no plain form (a function), or
         a note is not a string.
     sklearn.exceptions.NotFittedError
-        If there is nothing to save yet.
+        If the model is not fitted.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def _build(document: dict[str, Any]) -> Any:
         raise ModelFileError(
             f"it holds a model of an unknown kind, {short_repr(name)}, written by arboretum "
             f"{short_repr(document['arboretum'])}; this is arboretum {__version__}, a newer one "
-            "may know it: upgrade with `pip install --upgrade arboretum-trees`"
+            "may support it: upgrade with `pip install --upgrade arboretum-trees`"
         )
     from arboretum.data.schema import Schema
 
@@ -159,15 +159,15 @@ def _build(document: dict[str, Any]) -> Any:
         return model
     except ModelFileError:
         raise
-    # Estimators check what they are given; this is the net below them: no file may crash a reader.
+    # Estimators check their state; this is the safety net below: no file may crash a reader.
     except _NONSENSE as error:
         raise ModelFileError(
-            f"its {name} makes no sense ({type(error).__name__}: {str(error)[:300]})"
+            f"its {name} is invalid ({type(error).__name__}: {str(error)[:300]})"
         ) from error
 
 
-# Parameters of an ensemble may be estimators: of one its class and its parameters are written, of a list
-# of them each, with its name if it has one.
+# Parameters of an ensemble may be estimators: an estimator is written as its class and its parameters, a
+# list of them one by one, each with its name if it has one.
 _NESTED = ("estimator", "estimators", "final_estimator")
 
 
@@ -186,7 +186,7 @@ def _encode_parameters(model: Any) -> dict[str, Any]:
 
 
 def _encode_item(item: Any, where: str) -> Any:
-    """Write an estimator of a list, or a pair of a name and an estimator (or "drop")."""
+    """Encode an estimator of a list, or a pair of a name and an estimator (or "drop")."""
     if not isinstance(item, tuple | list):
         return _encode_estimator(item, where)
     name, value = item
@@ -240,7 +240,7 @@ def _decode_estimator(written: Any) -> Any:
 def _check_format(document: dict[str, Any]) -> None:
     version = document.get("format")
     if type(version) is not int or version < 1:
-        raise ModelFileError("it does not say which model format it has: it is damaged")
+        raise ModelFileError("its model format is missing: it is damaged")
     if version > MODEL_FORMAT:
         raise ModelFileError(
             f"it has model format {version}, written by arboretum "

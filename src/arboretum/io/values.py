@@ -1,6 +1,6 @@
 """Parameter values as plain JSON values and arrays, exactly and without pickle.
 
-What JSON has stays as it is. What it lacks becomes a dictionary with one key that begins with "$":
+JSON's own types stay as they are. Others become a dictionary with one key that begins with "$":
 
     (1, 2)                    {"$tuple": [1, 2]}
     {0: 1.0, 1: 5.0}          {"$dict": [[0, 1.0], [1, 5.0]]}
@@ -13,7 +13,7 @@ What JSON has stays as it is. What it lacks becomes a dictionary with one key th
     np.random.Generator       {"$generator": {"state": its state, "seed": how it was seeded}}
 
 Arrays of numbers are left to the container. Everything else (a function, a class, a data frame) is
-refused by name: keeping it would mean running code from a file.
+refused by name: loading it would mean running code from a file.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def encode(value: Any, where: str, _depth: int = 0) -> Any:
     ----------
     value : object
     where : str
-        What the value is, for the error message: ``"parameter 'alpha' of Model"``.
+        Name of the value for the error message: ``"parameter 'alpha' of Model"``.
 
     Raises
     ------
@@ -117,10 +117,10 @@ def _encode_dict(value: dict[str, Any], where: str, depth: int) -> dict[str, Any
 
 
 def _is_key(key: object) -> bool:
-    """Tell whether a key is a plain scalar.
+    """Return True if a key is a plain scalar.
 
-    Tuples and very large integers are left out because anybody can compute as many of them with one
-    hash as they like, and a dictionary of those takes hours to build.
+    Tuples and very large integers are excluded because it is easy to compute any number of them with
+    the same hash, and a dictionary of those takes hours to build.
     """
     if type(key) is int:
         return MIN_INT <= key <= MAX_INT
@@ -167,7 +167,7 @@ def _encode_random(
         raise _cannot(where, f"its bit generator {short_repr(name)} is not NumPy's")
     if isinstance(value, np.random.RandomState):
         return {"$random_state": encode(state, where)}
-    # The seed decides what `Generator.spawn` gives.
+    # The seed determines the results of `Generator.spawn`.
     seed = value.bit_generator.seed_seq
     if isinstance(seed, np.random.SeedSequence):
         return {"$generator": {"state": encode(state, where), "seed": encode(seed.state, where)}}
@@ -176,7 +176,7 @@ def _encode_random(
 
 # ---------------------------------------------------------------------- reading
 def decode(value: Any) -> Any:
-    """Return what `encode` was given; anything it could not have made is a ModelFileError."""
+    """Return the argument of `encode`; raise a ModelFileError for anything it cannot have produced."""
     if isinstance(value, list):
         return [decode(item) for item in value]
     if not isinstance(value, dict):
@@ -271,7 +271,7 @@ def _decode_generator(content: Any) -> np.random.Generator:
 
 
 def _bit_generator(state: Any, tag: str, seed: Any = 0) -> Any:
-    """Return a fresh bit generator of the kind the state belongs to."""
+    """Return a fresh bit generator of the kind of the state."""
     name = state.get("bit_generator") if isinstance(state, dict) else None
     _expect(isinstance(name, str) and name in _BIT_GENERATORS, tag)
     return getattr(np.random, str(name))(seed)
@@ -293,7 +293,7 @@ def _seed(state: Any) -> np.random.SeedSequence:
 
 
 def _alike(value: Any, template: Any) -> bool:
-    """Tell whether the value has the keys, types, dtypes and shapes of the template."""
+    """Return True if the value has the keys, types, dtypes and shapes of the template."""
     if isinstance(template, dict):
         return (
             isinstance(value, dict)
@@ -309,10 +309,10 @@ def _alike(value: Any, template: Any) -> bool:
 def _set_state(
     state: dict[str, Any], tag: str, set_state: Callable[[dict[str, Any]], None]
 ) -> None:
-    """Check what NumPy does not (it would hang, or read outside its arrays), and hand it over."""
+    """Set the state after checks that NumPy lacks (it would hang, or read outside its arrays)."""
     inner = state["state"]
     if state["bit_generator"] == "MT19937":
-        key = inner["key"]  # it uses one bit of the first word; all zeros would draw zeros for ever
+        key = inner["key"]  # it uses one bit of the first word; all zeros would draw only zeros
         _expect(0 <= inner["pos"] <= 624 and bool(key[0] >> 31 or key[1:].any()), tag)
     if state["bit_generator"] == "Philox":
         _expect(0 <= state["buffer_pos"] <= 4, tag)

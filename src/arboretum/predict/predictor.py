@@ -19,17 +19,18 @@ import numpy as np
 from arboretum.data.matrix import DenseMatrix
 from arboretum.errors import DataError
 from arboretum.predict.answers import Meaning
-from arboretum.predict.choose import add_laid_out
-from arboretum.predict.packed import pack_trees
+from arboretum.predict.engines.choose import Engine, choose
+from arboretum.predict.engines.costs import PREDICTOR_ROWS
+from arboretum.predict.engines.packed import pack_trees
+from arboretum.predict.engines.walk import WalkEngine
 
 if TYPE_CHECKING:
-    from arboretum.predict.choose import Layout
     from arboretum.predict.ensemble import Ensemble
 
 __all__ = ["Predictor"]
 
 _FLOAT = np.dtype(np.float64)
-_MANY_ROWS = 64  # from which on all trees are asked at once (layout.py), where that pays
+_MANY_ROWS = 1 << 20  # so many make any layout worthwhile
 
 
 class Predictor:
@@ -50,7 +51,7 @@ class Predictor:
     _model: Any  # without its trees
     _meaning: Callable[[np.ndarray], Any]
     _packed: np.ndarray | None
-    _layout: Layout | None
+    _of_many: Engine | None  # for many rows; None: the packed trees serve them, too
     _ensemble: Ensemble | None  # where the trees cannot be packed
     _base: np.ndarray
     _total: float | None  # what sums are divided by
@@ -63,23 +64,24 @@ class Predictor:
     _answer: Callable[..., None]
 
     __slots__ = (
-        "_absent", "_answer", "_base", "_ensemble", "_layout", "_meaning", "_model", "_of_row",
+        "_absent", "_answer", "_base", "_ensemble", "_meaning", "_model", "_of_many", "_of_row",
         "_one_answer", "_one_row", "_packed", "_total", "method", "n_features",
     )  # fmt: skip
 
     def __init__(self, model: Any, ensemble: Ensemble, method: str, absent: float) -> None:
-        packed = layout = None
+        packed = of_many = None
         total = float(ensemble.weights.sum()) if ensemble.rule == "mean" else None
         if ensemble.rule != "median" and ensemble.trees:
             terms, divisor = ensemble.terms, 1.0 if total is None else total
             packed = pack_trees(terms.trees, terms.values, terms.columns, ensemble.base, divisor)
-            layout = terms.layout
+            engine = choose(terms, _MANY_ROWS)
+            of_many = None if isinstance(engine, WalkEngine) else engine
         self.__setstate__({
             "method": method,
             "n_features": model.n_features_in_,
             "_model": model,
             "_packed": packed,
-            "_layout": layout,
+            "_of_many": of_many,
             "_ensemble": ensemble if packed is None else None,
             "_base": np.array(ensemble.base, np.float64)[None],
             "_total": total,
@@ -134,12 +136,12 @@ class Predictor:
         """Return what trees say together, as `Ensemble.answers` does."""
         if self._ensemble is not None:
             return self._ensemble.answers(DenseMatrix(X))
-        if len(X) < _MANY_ROWS or self._layout is None:
+        if len(X) < PREDICTOR_ROWS or self._of_many is None:
             answers = np.empty((len(X), self._base.size))
             self._answer(self._packed, X, answers)
         else:
             answers = np.repeat(self._base.reshape(1, -1), len(X), axis=0)
-            add_laid_out(self._layout, X, answers)
+            self._of_many.add(X, answers)
             if self._total is not None:
                 answers /= self._total
         return answers if self._base.ndim == 2 else answers.reshape(len(X), *self._base.shape[1:])

@@ -1,44 +1,33 @@
 """Asking many trees: what their leaves add to the outputs of a row, summed in the order of the trees.
 
-There are three ways, and all give the same bits: every number of a row is added to in the order of the
-trees, however rows are shared out.
-
-    packed          few rows: one call walks them down all trees, which are one array (packed.py)
-    all at once     many trees: a tournament (up to 128 leaves), or masks (up to 64) (layout.py)
-    tree by tree    everything else: blocks of rows that fit the cache walk down one tree after another
-
-docs/design.md has the measurements that the choice between them rests on.
+The engines of prediction (engines/) all give the same bits, because every number of a row is added to in the
+order of the trees, however rows are shared out. `choose` takes the one that costs least for these trees and
+this number of rows.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from arboretum.lazy import cached_property
-from arboretum.predict.choose import add_laid_out, lay_out
-from arboretum.predict.packed import pack_trees
-from arboretum.predict.walk import link_all, run_blocks, walk_block, walk_sum
+from arboretum.predict.engines.choose import choose
+from arboretum.predict.engines.packed import PackedEngine
+from arboretum.predict.engines.walk import WalkEngine
+from arboretum.predict.walk import link_all, run_blocks, walk_block
 from arboretum.structure.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from arboretum.data.matrix import Matrix
-    from arboretum.predict.choose import Layout
-
-    Adder = Callable[[np.ndarray, np.ndarray], None]
+    from arboretum.predict.engines.choose import Engine
 
 __all__ = ["Terms", "leaves_in"]
 
-_MANY_ROWS = 256  # from which on a layout is worth making,
-_FEW_NODES = 1 << 14  # unless they are quickly made
-_FEW_ROWS = 24  # that walk down joined trees,
-_FEW_WALKS = 1 << 13  # or so many rows times trees: nothing else is laid out as quickly,
-_FEW_LEAVES = 1 << 14  # or so many where leaves are asked for,
-_MOST_NUMBERS = 1 << 20  # unless it takes a large copy of them
 _LEAVES = 1 << 22  # found before what they say is told tree by tree
 
 
@@ -60,75 +49,58 @@ class Terms:
     values: list[np.ndarray]
     columns: np.ndarray
 
+    # ------------------------------------------------------------------ what engines cost
+    @cached_property
+    def n_nodes(self) -> int:
+        """Nodes of all trees."""
+        return sum(map(len, self.values))
+
+    @cached_property
+    def most_nodes(self) -> int:
+        """Nodes of the largest tree."""
+        return max(map(len, self.values))
+
+    @cached_property
+    def depth(self) -> float:
+        """Levels of a tree of mean size, if it were balanced."""
+        return math.log2(1.0 + 0.5 * self.n_nodes / len(self.trees))
+
+    @cached_property
+    def _laid_out(self) -> dict[type[Engine], Engine | None]:
+        return {}
+
+    def laid_out(self, engine: type[Engine]) -> Engine | None:
+        """Return an engine for these trees, made once; None if it does not take them."""
+        if engine not in self._laid_out:
+            self._laid_out[engine] = engine.lay_out(self)
+        return self._laid_out[engine]
+
+    def _engine_for(self, n_rows: int) -> Engine:
+        """Return the engine of least cost; the last one is kept, as a server asks the same again."""
+        last = self.__dict__.get("_last_engine")
+        if last is None or last[0] != n_rows:
+            last = self.__dict__["_last_engine"] = (n_rows, choose(self, n_rows))
+        return last[1]
+
+    # ------------------------------------------------------------------ all trees together
     def add(self, matrix: Matrix, total: np.ndarray, n_jobs: int = 1) -> None:
         """Add what the leaves of all rows say to ``total``, (rows, outputs)."""
         if not self.trees:
             return
-        add = self._way(matrix.n_rows)
-        run_blocks(lambda lo, hi, X: add(X, total[lo:hi]), matrix, n_jobs)
-
-    def _way(self, n_rows: int) -> Adder:
-        if self._is_little(n_rows, _FEW_WALKS) and self._packed is not None:
-            return self._walk_packed
-        layout = self.layout if n_rows >= _MANY_ROWS or self._is_small else None
-        if layout is not None:
-            return lambda X, total: add_laid_out(layout, X, total)
-        link_all(self.trees)
-        return self._walk
-
-    def _is_little(self, n_rows: int, few: int) -> bool:
-        return n_rows <= _FEW_ROWS or n_rows * len(self.trees) <= few
-
-    # ------------------------------------------------------------------ three ways
-    @cached_property
-    def _is_small(self) -> bool:
-        """Whether a layout is made in no time."""
-        return sum(map(len, self.trees)) <= _FEW_NODES
-
-    @cached_property
-    def layout(self) -> Layout | None:
-        """The trees laid out to be asked all at once, made once; None if that does not pay."""
-        return lay_out(self.trees, self.values, self.columns)
-
-    @cached_property
-    def _packed(self) -> np.ndarray | None:
-        """The trees and what their nodes add as one array; None if they cannot be, or are large."""
-        if sum(one.size for one in self.values) > _MOST_NUMBERS:
-            return None
-        return pack_trees(self.trees, self.values, self.columns)
-
-    def _walk_packed(self, X: np.ndarray, total: np.ndarray) -> None:
-        from arboretum.engine.predict.packed_walk import add_packed
-
-        add_packed(self._packed, X, total)
-
-    def _walk(self, X: np.ndarray, total: np.ndarray) -> None:
-        from arboretum.engine.predict.walk import is_complete
-
-        complete = is_complete(X)
-        width = self.values[0].shape[1]
-        if width == total.shape[1]:
-            for tree, value in zip(self.trees, self.values, strict=True):
-                walk_sum(tree, value, X, complete, total)
-            return
-        parts = np.ascontiguousarray(total.T)[:, :, None]  # an output is read and written in one go
-        columns = self.columns.tolist()
-        for tree, value, column in zip(self.trees, self.values, columns, strict=True):
-            walk_sum(tree, value, X, complete, parts[column])
-        total[:] = parts[:, :, 0].T
+        engine = self._engine_for(matrix.n_rows)
+        run_blocks(lambda lo, hi, X: engine.add(X, total[lo:hi]), matrix, n_jobs)
 
     # ------------------------------------------------------------------ tree by tree
     def leaves(self, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
         """Return the leaf every row reaches in every tree, (rows, trees)."""
-        some = bool(self.trees) and matrix.n_rows > 0
-        little = some and self._is_little(matrix.n_rows, _FEW_LEAVES)
-        packed = self._packed if little else None
-        if packed is None:
+        n, packed = matrix.n_rows, None
+        if self.trees and n and PackedEngine.cost(self, n) <= WalkEngine.cost(self, n):
+            packed = self.laid_out(PackedEngine)
+        if not isinstance(packed, PackedEngine):
             return leaves_in(self.trees, matrix, n_jobs)
-        from arboretum.engine.predict.packed_walk import find_packed
-
-        found = np.empty((matrix.n_rows, len(self.trees)), np.uint64)
-        run_blocks(lambda lo, hi, X: find_packed(packed, X, found[lo:hi]), matrix, n_jobs)
+        find = packed.find
+        found = np.empty((n, len(self.trees)), np.uint64)
+        run_blocks(lambda lo, hi, X: find(X, found[lo:hi]), matrix, n_jobs)
         starts = np.cumsum([0, *map(len, self.trees[:-1])])
         return (found - starts.astype(np.uint64)).astype(np.int32)
 

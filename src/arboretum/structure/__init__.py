@@ -1,1 +1,1 @@
-"""A tree is arrays: its nodes, what its edges say, how it is cut back and kept in files."""
+"""A tree is arrays: its nodes, the conditions on its edges, how it is pruned and saved."""

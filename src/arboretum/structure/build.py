@@ -1,7 +1,7 @@
-"""From grown nodes to a `Tree`: every grower hands over what it knows, and the rest is filled in.
+"""From grown nodes to a `Tree`: every grower passes the arrays it has, and the rest is filled in.
 
 A grower that makes one tree calls `build_tree`; one that makes many has their nodes one tree behind the
-other, and `cut_trees` tells each tree which part is its own (together.py):
+other, and `cut_trees` gives each tree its part (together.py):
 
     nodes     0  1  2 | 0  1  2  3  4 | 0            children are counted from the root of their tree
     ends              3               8   9
@@ -37,7 +37,7 @@ _AT_LEAF: dict[str, tuple[type, float]] = {
 
 
 def leaves(n: int) -> dict[str, Any]:
-    """Return what nodes ask, for n that ask nothing.
+    """Return the split arrays of n nodes that are all leaves.
 
     >>> leaves(2)["first_child"]
     array([-1, -1], dtype=int32)
@@ -46,7 +46,7 @@ def leaves(n: int) -> dict[str, Any]:
 
 
 def to_leaves(leaf: np.ndarray, **arrays: np.ndarray) -> dict[str, Any]:
-    """Return these arrays of nodes; the nodes that ``leaf`` marks ask nothing.
+    """Return these arrays of nodes, with the nodes that ``leaf`` marks turned into leaves.
 
     >>> to_leaves(np.array([True, False]), feature=np.array([5, 7], np.int32))
     {'feature': array([-1,  7], dtype=int32)}
@@ -71,7 +71,7 @@ def build_tree(
     ----------
     schema : Schema
     bits : uint32 array
-        Category sets and maps; none.
+        Category sets and maps; by default none.
     surrogates : Surrogates or None
     **nodes : arrays
         The other arrays of `Tree`. ``n_children`` may be left out (inner nodes have two), and ``bits_start``
@@ -81,8 +81,8 @@ def build_tree(
     --------
     >>> from arboretum.data.schema import learn_schema
     >>> schema, _ = learn_schema([[1.0], [2.0]])
-    >>> told = {"value": np.ones((1, 1, 1)), "impurity": np.zeros(1)}
-    >>> tree = build_tree(schema, **leaves(1), **told, weight=np.ones(1), count=np.array([2]))
+    >>> values = {"value": np.ones((1, 1, 1)), "impurity": np.zeros(1)}
+    >>> tree = build_tree(schema, **leaves(1), **values, weight=np.ones(1), count=np.array([2]))
     >>> tree.node_count, tree.surrogates
     (1, None)
     """
@@ -99,11 +99,11 @@ def cut_trees(
     bits_ends: Sequence[int] | np.ndarray | None = None,
     **nodes: np.ndarray,
 ) -> list[Tree]:
-    """Return the trees whose nodes, and words of ``bits``, end at these places; see `build_tree`."""
+    """Return the trees whose nodes, and words of ``bits``, end at these positions; see `build_tree`."""
     if len(ends) == 1:
         return [build_tree(schema, bits=bits, surrogates=None, **nodes)]
     if "bits_start" not in nodes:
-        nodes["bits_start"] = np.broadcast_to(np.int64(-1), len(nodes["kind"]))  # takes no room
+        nodes["bits_start"] = np.broadcast_to(np.int64(-1), len(nodes["kind"]))  # takes no memory
     words = None if bits_ends is None or not len(bits) else _limits(bits_ends)
     together = SharedNodes({**_completed(nodes), "bits": bits}, _limits(ends), words)
     trees = [Tree.__new__(Tree) for _ in ends]
@@ -115,7 +115,7 @@ def cut_trees(
 def leaf_of_rows(tree: Tree, rows: np.ndarray) -> np.ndarray:
     """Return the leaf of every row of a binary tree that was grown from ``rows``.
 
-    They stand as the grower left them: those of the left child first, then those of the right one.
+    The grower left the rows in this order: those of the left child first, then those of the right one.
 
         node 0      4 1 | 0 3 2        leaf 1: rows 4 and 1, leaf 2: rows 0, 3 and 2
     """
@@ -138,7 +138,7 @@ def _limits(ends: Sequence[int] | np.ndarray) -> list[int]:
 
 
 def _completed(nodes: dict[str, Any]) -> dict[str, Any]:
-    """Fill in what was left out; what the node asks is kept in 32 bits."""
+    """Fill in the arrays that were left out, and store those of the splits in 32 bits."""
     for name in ("feature", "first_child", "missing_child"):
         nodes[name] = nodes[name].astype(np.int32, copy=False)
     if "n_children" not in nodes:

@@ -1,7 +1,7 @@
-"""What an edge of a tree says, in words.
+"""The conditions on the edges of a tree, in words.
 
-A split asks one question of one column. Each of its children hangs on one answer, and a `Condition`
-is that answer as a sentence:
+A split tests one column. Each of its children stands for one outcome, and a `Condition`
+is that outcome as a sentence:
 
     kind        child 0                      child 1
     threshold   age <= 30.5                  age > 30.5
@@ -26,7 +26,7 @@ _ZERO = 1.1e-35  # LightGBM's own files hold 1e-35 as a float32, which is a litt
 
 @dataclass(frozen=True)
 class Condition:
-    """The answer one child of a split hangs on.
+    """The condition under which a row goes to one child of a split.
 
     Attributes
     ----------
@@ -35,12 +35,12 @@ class Condition:
     name : str
         Its name.
     operator : {"<=", ">", "in", "=", "is"}
-        ``"is"`` goes with the values ``"present"`` and ``"missing"``.
+        ``"is"`` comes with the values ``"present"`` and ``"missing"``.
     values : tuple
         The threshold, or the categories.
     or_missing : bool
         A missing value satisfies the condition too.
-    kind : str
+    Kind of the column; it determines how a value is written.
         Kind of the column: decides how a value is written.
 
     Examples
@@ -108,9 +108,9 @@ def format_category(value: object) -> str:
 
 
 def format_number(value: float, digits: int = 6) -> str:
-    """Write a number with so many significant digits and no noise.
+    """Write a number with this many significant digits and no rounding noise.
 
-    A large number keeps all digits before the point and one behind it: a threshold between two
+    A large number keeps all digits before the decimal point and one after it: a threshold between two
     whole numbers must not look like one of them.
 
     >>> format_number(5.0), format_number(0.1 + 0.2), format_number(1234567.5)

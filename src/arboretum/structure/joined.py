@@ -1,4 +1,4 @@
-"""The nodes of many trees, one tree behind the other: what compiled code takes at a time."""
+"""The nodes of many trees, one tree behind the other: the form that compiled code takes."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class JoinedTrees(NamedTuple):
     missing_child: np.ndarray
     bits_start: np.ndarray  # into ``bits``
     bits: np.ndarray
-    start: np.ndarray  # of every tree, and the end
+    start: np.ndarray  # first node of every tree, and the end
     n_codes: np.ndarray  # categories of every column
 
 
 def join_trees(trees: list[Tree]) -> JoinedTrees | None:
     """Put trees over the same columns one behind the other.
 
-    Returns None if one of them asks other questions than thresholds and subsets, has surrogates, or spreads
+    Returns None if one of them has other splits than thresholds and subsets, has surrogates, or spreads
     missing values over its branches.
 
     >>> from arboretum import CARTRegressor

@@ -1,12 +1,12 @@
-"""Answers of leaves that may only rise, or only fall, with a column.
+"""Leaf values that may only rise, or only fall, with a column.
 
-A tree that was grown under constraints has sides in the right order as far as its own means go. Boosting then
-gives every leaf another answer, a step of its loss, and the order may be lost. It is put right from the root
-down: a constrained node says what its sides may not cross.
+A tree that was grown under constraints has its sides in the right order as far as its own means go. Boosting
+then gives every leaf another value, a step of its loss, and the order may be lost. It is restored from the
+root down: each constrained node bounds the values of its sides.
 
             x <= 3?            rising with x:
            /       \\           mean of the left side 1.0, of the right side 2.0
-        ≤ 1.5     ≥ 1.5         no leaf of the left side answers more than 1.5, none of the right less
+        ≤ 1.5     ≥ 1.5         no leaf of the left side is above 1.5, none of the right side below
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ __all__ = ["keep_order"]
 
 
 def keep_order(tree: Tree, signs: np.ndarray, answers: np.ndarray) -> np.ndarray:
-    """Return the answers of leaves, moved as little as the bounds of their paths ask for.
+    """Return the leaf values, moved as little as the bounds of their paths require.
 
     Parameters
     ----------
     tree : Tree
-        Of questions with two answers, children behind their parents.
+        Of binary splits, children behind their parents.
     signs : int array
         1, 0 or -1 for every column.
     answers : float64 array
-        Of every node; those of leaves count.
+        A value for every node; only those of leaves are used.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def keep_order(tree: Tree, signs: np.ndarray, answers: np.ndarray) -> np.ndarray
 
 
 def _means(tree: Tree, answers: np.ndarray) -> np.ndarray:
-    """Return the mean answer of the leaves below every node, by weight."""
+    """Return the mean leaf value below every node, by weight."""
     means = answers.copy()
     for node in np.flatnonzero(tree.first_child >= 0)[::-1].tolist():
         left = int(tree.first_child[node])

@@ -1,10 +1,10 @@
-"""Cutting a grown tree back: cost-complexity pruning, and the choice of its strength.
+"""Pruning a grown tree: cost-complexity pruning, and the choice of its strength.
 
 The score of a tree weighs its risk against its size (Breiman et al. 1984):
 
     R_α(T) = R(T) + α |T|          R(T) = Σ over leaves of impurity · share of the weight,  |T| leaves
 
-An inner node t is worth its branch T_t as long as α is below
+An inner node t is worth keeping its branch T_t as long as α is below
 
     g(t) = (R(t) - R(T_t)) / (|T_t| - 1)
 
@@ -49,7 +49,7 @@ class PruningPath:
     n_leaves: np.ndarray
 
     def __getitem__(self, name: str) -> np.ndarray:
-        return getattr(self, name)  # scikit-learn returns a Bunch: path["ccp_alphas"] works too
+        return getattr(self, name)  # as with scikit-learn's Bunch, path["ccp_alphas"] works
 
 
 def pruning_path(tree: Tree) -> PruningPath:
@@ -79,7 +79,7 @@ def prune(tree: Tree, alpha: float) -> Tree:
 
 
 def cut_alphas(tree: Tree) -> np.ndarray:
-    """Return the α from which on each node is a leaf, if it is not gone: 0 for leaves."""
+    """Return the α from which each node is a leaf, unless it has been cut away: 0 for leaves."""
     alphas = np.full(len(tree), np.inf)
     alphas[tree.is_leaf] = 0.0
     for alpha, node, _, _ in _weakest_links(tree):
@@ -88,14 +88,14 @@ def cut_alphas(tree: Tree) -> np.ndarray:
 
 
 def _risk(tree: Tree) -> np.ndarray:
-    """R(t) of every node if it were a leaf."""
+    """R(t) of every node, as if it were a leaf."""
     return tree.impurity * tree.weight / tree.weight[0]
 
 
 def _weakest_links(tree: Tree) -> list[tuple[float, int, float, int]]:
     """Return (α, node cut, risk after, leaves after) for every cut, weakest link first.
 
-    A cut changes only the links above it, so a heap finds the next one; entries that are out of date
+    A cut changes only the links above it, so a heap finds the next one; outdated entries
     are skipped when they come up. Equal links are cut in the order of the nodes.
     """
     parent, risk = tree.parent, _risk(tree)
@@ -120,7 +120,7 @@ def _weakest_links(tree: Tree) -> list[tuple[float, int, float, int]]:
         g, node, seen = heapq.heappop(heap)
         if gone[node] or seen != version[node]:
             continue
-        alpha = max(alpha, g)  # rounding must not let the path step back
+        alpha = max(alpha, g)  # rounding must not make the path decrease
         lost_risk, lost_leaves = risk[node] - branch_risk[node], branch_leaves[node] - 1
         stack = [node]
         while stack:
@@ -150,7 +150,7 @@ def cut_at(tree: Tree, nodes: np.ndarray) -> Tree:
 
 
 def number_levels(tree: Tree) -> Tree:
-    """Return the tree with only the nodes its root reaches, numbered level by level."""
+    """Return the tree with only the nodes that its root reaches, numbered level by level."""
     from arboretum.engine.compiler.decorators import writable
     from arboretum.engine.predict.walk import level_order
 

@@ -1,8 +1,8 @@
 """Choosing how hard to prune by cross-validation.
 
 The weakest-link path of the full tree cuts α into ranges [α_k, α_{k+1}); each is represented by its
-geometric middle √(α_k α_{k+1}). Every fold grows a tree of its own and is judged at all of them. A row's
-error is a step function of α: on its way down it meets nodes that become leaves at different α, so the
+geometric mean √(α_k α_{k+1}). Every fold grows a tree of its own and is evaluated at all of them. A row's
+error is a step function of α: on its way down it passes nodes that become leaves at different α, so the
 errors at every α come from one walk:
 
     path of a row     root ── a ── b ── leaf            cut at α:  root 0.9,  a 0.05,  b 0.2
@@ -65,7 +65,7 @@ class PruningCurve:
 
 
 def grid(path: PruningPath) -> tuple[np.ndarray, np.ndarray]:
-    """Return the strengths to try and the leaves each leaves standing."""
+    """Return the strengths to try, and the number of leaves at each."""
     alphas = np.unique(path.ccp_alphas)
     leaves = np.array([path.n_leaves[path.ccp_alphas <= a][-1] for a in alphas])
     return np.append(np.sqrt(alphas[:-1] * alphas[1:]), np.inf), leaves
@@ -81,7 +81,7 @@ def losses_along(
     leaf : int array
         The leaf each row reaches in the full tree.
     loss : callable
-        (rows, nodes) -> loss of each row if that node answers for it.
+        (rows, nodes) -> loss of each row if it is predicted by that node.
     weight : float array
     """
     cut = cut_alphas(tree)  # from this α on the node is a leaf (0 for leaves of the full tree)
@@ -93,7 +93,7 @@ def losses_along(
     rows, node = np.arange(len(leaf)), leaf.copy()
     while len(rows):
         first = np.searchsorted(alphas, cut[node], side="left")
-        # the root is never cut away: it also answers at α = inf
+        # the root is never cut away: it also predicts at α = inf
         last = np.where(node == 0, len(alphas), np.searchsorted(alphas, until[node], side="left"))
         amount = np.where(first < last, loss(rows, node) * weight[rows], 0.0)
         np.add.at(steps, first, amount)

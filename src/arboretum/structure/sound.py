@@ -1,4 +1,4 @@
-"""The proof that arrays are trees.
+"""The check that arrays are trees.
 
 Prediction is compiled without bounds checks, so a tree that comes from outside must be shown sound
 before anything walks it. Sound means: from the root every path steps to a larger node number and
@@ -61,12 +61,12 @@ SURROGATE_ARRAYS = {
     "bits_start": ("int64", 1),
     "agreement": ("float64", 1),
 }
-_AT_A_TIME = 1 << 15  # nodes: what is worked out for them stays in the cache
+_AT_A_TIME = 1 << 15  # nodes: intermediate arrays of this size stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
 class NodeArrays:
-    """The nodes of some trees, one tree behind the other; see `Tree` for what they are.
+    """The nodes of some trees, one tree behind the other; see `Tree` for the fields.
 
     Children are counted from the first node of their tree, category sets from its first word of bits.
     """
@@ -87,7 +87,7 @@ class NodeArrays:
     bits: np.ndarray
     bits_from: np.ndarray  # the first word of every tree, and the end
     schema: Schema
-    surrogates: Sequence[Surrogates | None] = ()  # of every tree, or none of any
+    surrogates: Sequence[Surrogates | None] = ()  # one for every tree, or empty if no tree has any
 
     @property
     def n_trees(self) -> int:
@@ -135,10 +135,10 @@ def validate_trees(trees: Sequence[Tree]) -> None:
 
 
 def read_trees(trees: Sequence[Tree], reading: Callable[[NodeArrays], T]) -> list[T]:
-    """Return what is read off the nodes of some trees at a time, after they are shown to be sound."""
+    """Return the results of ``reading`` on the nodes of some trees at a time, after checking them."""
     parts = pieces(trees)
     sizes = sizes_of(parts) if len(parts) < len(trees) else [0]
-    if 0 in sizes:  # or not known: each of them may be at fault
+    if 0 in sizes:  # or unknown: each tree may be at fault
         sizes = [_length(tree, number, len(trees)) for number, tree in enumerate(trees)]
 
     def work(lo: int, hi: int) -> T:
@@ -151,9 +151,9 @@ def read_trees(trees: Sequence[Tree], reading: Callable[[NodeArrays], T]) -> lis
 
 
 def check_nodes(nodes: NodeArrays) -> None:
-    """`validate_trees` for nodes that lie one tree behind the other already, in arrays that fit.
+    """`validate_trees` for nodes that already lie one tree behind the other, in arrays of equal lengths.
 
-    Leaves are known to have no parts of a split.
+    Leaves are known to have no values of splits.
     """
 
     def work(lo: int, hi: int) -> None:
@@ -163,7 +163,7 @@ def check_nodes(nodes: NodeArrays) -> None:
 
 
 def _run_parts(work: Callable[[int, int], T], sizes: list[int]) -> list[T]:
-    """Return ``work(lo, hi)`` for ranges of trees, on several threads; the first problem is raised."""
+    """Return ``work(lo, hi)`` for ranges of trees, on several threads; raise the first problem."""
     parts = list(_parts(sizes))
     found: list[Any] = [None] * len(parts)
 
@@ -189,7 +189,7 @@ def _shifted_name(first: int, n_trees: int, number: int) -> str:
 
 
 def _parts(sizes: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield ranges of trees that have some ten thousand nodes together, or one tree that has more."""
+    """Yield ranges of trees with about ten thousand nodes together, or one tree that has more."""
     lo = total = 0
     for number, size in enumerate(sizes):
         if total and total + size > _AT_A_TIME:
@@ -214,7 +214,7 @@ def _length(tree: Tree, number: int, n_trees: int) -> int:
 def _joined(
     trees: Sequence[Tree], parts: list[Piece], like: Tree, name: Callable[[int], str]
 ) -> NodeArrays:
-    """Put the arrays of trees one behind the other, if they are of one form."""
+    """Put the arrays of trees one behind the other, if they have the same form."""
     sizes = sizes_of(parts)
     in_pieces = list(map(len, arrays_of(parts, "kind")))
     arrays: dict[str, np.ndarray] = {}
@@ -222,7 +222,7 @@ def _joined(
         each = arrays_of(parts, field)
         joined = _put_together(each, dtype, axes)
         if joined is None or list(map(len, each)) != in_pieces:
-            each = [getattr(tree, field) for tree in trees]  # one of them is at fault
+            each = [getattr(tree, field) for tree in trees]  # one of them has another form
             _check_dtypes(each, field, dtype, axes, name)
             _check_lengths(each, field, sizes, name)
             if field == "value":
@@ -258,7 +258,7 @@ def _check_lengths(
 
 
 def _put_together(arrays: list[np.ndarray], dtype: str, axes: int) -> np.ndarray | None:
-    """Return arrays one behind the other; None unless each of them has this type and so many axes."""
+    """Return arrays one behind the other; None unless each of them has this type and number of axes."""
     if set(map(type, arrays)) != {np.ndarray}:
         return None
     try:
@@ -273,7 +273,7 @@ def _check_dtypes(
 ) -> None:
     wanted = np.dtype(dtype)
     if all(type(a) is np.ndarray and a.dtype is wanted and a.ndim == axes for a in arrays):
-        return  # as nearly always; the native types are one object each, which is quickly told
+        return  # as nearly always; native dtypes are single objects, so this comparison is fast
     for number, array in enumerate(arrays):
         if not isinstance(array, np.ndarray) or array.dtype != wanted or array.ndim != axes:
             raise ModelFileError(
@@ -288,7 +288,7 @@ def _check_values(
         if not value.size:
             raise ModelFileError(f"the nodes of {name(number)} have no value")
         if value.shape[1:] != shape:
-            raise ModelFileError(f"{name(number)} answers other outputs or classes than the first")
+            raise ModelFileError(f"{name(number)} has other outputs or classes than the first")
 
 
 def _starts(sizes: list[int]) -> np.ndarray:
@@ -298,14 +298,14 @@ def _starts(sizes: list[int]) -> np.ndarray:
 # ---------------------------------------------------------------------- the checks
 def _check(nodes: NodeArrays, name: Callable[[int], str], *, leaves: bool) -> None:
     def refuse(bad: np.ndarray, problem: str, places: np.ndarray | None = None) -> None:
-        """Raise for the first marked node; ``places`` are the nodes' if not all are looked at."""
+        """Raise for the first marked node; ``places`` are the nodes' numbers if only some are checked."""
         if bad.any():
             first = int(bad.argmax())
             place = first if places is None else int(places[first])
             tree = int(np.searchsorted(nodes.start, place, side="right")) - 1
             raise ModelFileError(f"node {place - nodes.start[tree]} of {name(tree)} {problem}")
 
-    with np.errstate(invalid="ignore"):  # a file may hold NaNs that NumPy warns of when touched
+    with np.errstate(invalid="ignore"):  # a file may hold NaNs, of which NumPy would warn
         inner = np.flatnonzero(nodes.kind != LEAF)
         refuse(nodes.kind > GROUPS, "is of an unknown kind")
         if leaves:
@@ -319,7 +319,7 @@ def _check(nodes: NodeArrays, name: Callable[[int], str], *, leaves: bool) -> No
 
 
 def _check_leaves(nodes: NodeArrays, refuse: Callable[..., None]) -> None:
-    """A leaf has nothing that a split has."""
+    """Check that leaves have no values of splits."""
     empty = nodes.first_child & nodes.missing_child & nodes.feature & ~nodes.n_children
     bits_start = nodes.bits_start if nodes.bits_start.strides != (0,) else nodes.bits_start[:1]
     good = (empty == -1) & (bits_start == -1) & np.isnan(nodes.threshold)
@@ -338,12 +338,12 @@ def _check_links(
     first = nodes.first_child[inner] + root
     binary = nodes.kind[inner] < MULTIWAY
     refuse(sizes < 2, "splits but has fewer than two children", inner)
-    refuse(binary & (sizes != 2), "asks a yes/no question but has not two children", inner)
+    refuse(binary & (sizes != 2), "is a binary split but has not two children", inner)
     refuse(first <= inner, "has children that do not come after it", inner)
     refuse(first + sizes > end, "has children beyond the last node of its tree", inner)
     before = np.concatenate([[0], np.cumsum(sizes)])
     children_of = np.diff(before[ends])
-    odd = np.flatnonzero(children_of != n_nodes - 1)  # also bounds the arrays made next
+    odd = np.flatnonzero(children_of != n_nodes - 1)  # this also bounds the size of the next arrays
     if len(odd):
         raise ModelFileError(
             f"{name(int(odd[0]))} has {n_nodes[odd[0]]} nodes but its splits have "
@@ -362,13 +362,13 @@ def _check_links(
 
 @dataclass(frozen=True)
 class _Questions:
-    """The questions of some splits or surrogates, side by side."""
+    """The tests of some splits or surrogates, side by side."""
 
     kind: np.ndarray
     feature: np.ndarray
     threshold: np.ndarray
     bits_start: np.ndarray
-    n_bits: np.ndarray | int  # words that their trees have
+    n_bits: np.ndarray | int  # number of words of their trees
     refuse: Callable[[np.ndarray, str], None]
 
 
@@ -389,7 +389,8 @@ def _check_splits(
     refuse((missing < -1) | (missing >= sizes), "sends missing values to no child of its own")
     presence = questions.threshold == np.inf
     refuse(
-        presence & (missing != 1), "asks whether a value is present but sends missing ones to 'yes'"
+        presence & (missing != 1),
+        "tests whether a value is present but sends missing ones to 'yes'",
     )
     if nodes.surrogates:
         stand_in = [one is not None for one in nodes.surrogates]
@@ -419,15 +420,15 @@ def _check_questions(questions: _Questions, schema: Schema) -> np.ndarray:
     kind, feature, threshold = questions.kind, questions.feature, questions.threshold
     refuse, columns = questions.refuse, schema.columns
     outside = (feature < 0) | (feature >= len(columns))
-    refuse(outside, f"asks about a column that is none of the {len(columns)}")
+    refuse(outside, f"splits on a column that is none of the {len(columns)}")
     numeric = kind == THRESHOLD
-    refuse(~numeric & ~np.isnan(threshold), "has a threshold but asks for no number")
+    refuse(~numeric & ~np.isnan(threshold), "has a threshold but no numeric test")
     refuse(numeric & ~(threshold > -np.inf), "has a threshold that is neither finite nor +inf")
     sets = (kind == SUBSET) | (kind == GROUPS)
     start = questions.bits_start
-    refuse(~sets & (start != -1), "has a set of categories but asks for none")
+    refuse(~sets & (start != -1), "has a set of categories but does not test categories")
     if all(column.kind == "numeric" for column in columns):
-        refuse(~numeric, "asks for a category of a column without any")
+        refuse(~numeric, "tests categories of a column without any")
         return np.zeros(len(kind), np.int64)
 
     sizes = np.array([len(c.categories or ()) for c in columns], dtype=np.int64)
@@ -440,7 +441,7 @@ def _check_questions(questions: _Questions, schema: Schema) -> np.ndarray:
     refuse(finite & worded & ~rank, "has a threshold that is no rank of its column")
     refuse(
         (sets | (kind == MULTIWAY)) & ((n_categories == 0) | ordered),
-        "asks for a category of a column without any",
+        "tests categories of a column without any",
     )
     words = np.where(kind == GROUPS, n_categories, (n_categories + 31) // 32)
     refuse(
@@ -470,7 +471,7 @@ def _check_surrogates(tree: NodeArrays, surrogates: Surrogates, name: str) -> No
             raise ModelFileError(f"{array!r} of {what} has another length than 'feature'")
     start = surrogates.start
     if len(start) != n + 1 or start[0] != 0 or start[-1] != n_surrogates:
-        raise ModelFileError(f"{what} are not shared out to its {n} nodes")
+        raise ModelFileError(f"{what} do not fit its {n} nodes")
 
     def refuse(bad: np.ndarray, problem: str, each: str = "surrogate") -> None:
         if bad.any():
@@ -479,7 +480,7 @@ def _check_surrogates(tree: NodeArrays, surrogates: Surrogates, name: str) -> No
     refuse(start[1:] < start[:-1], "has surrogates that end before they begin", "node")
     has_some = start[1:] > start[:-1]
     yes_no = (tree.kind == THRESHOLD) | (tree.kind == SUBSET)
-    refuse(has_some & ~yes_no, "has surrogates but asks no yes/no question", "node")
+    refuse(has_some & ~yes_no, "has surrogates but is not a binary split", "node")
     known = (surrogates.kind == THRESHOLD) | (surrogates.kind == SUBSET)
     refuse(~known, "is of an unknown kind")
     questions = _Questions(

@@ -1,18 +1,18 @@
 """Trees as plain arrays for a file, and back.
 
-The nodes of all trees of a model lie one tree behind the other, in one array per field, and what only a split
-has is written for splits only:
+The nodes of all trees of a model lie one tree behind the other, in one array per field. Fields of splits
+are written for splits only:
 
     n_nodes       3          5                     of every tree
     kind          1  0  0  | 1  0  1  0  0         0: a leaf
     feature       2          0     3               one per split, as are threshold, children and gain
     value         …  …  …    …  …  …  …  …         one per node, as are impurity, count and weight
 
-Whole numbers take as few bytes as hold them all. What says nothing is None: ``n_children`` where all splits
+Integers take as few bytes as possible. Arrays without information are None: ``n_children`` where all splits
 have two, ``bits_start`` where no node has a set of categories, ``weight`` where it is the count.
 
-Arrays from a file are shown to be trees before anything walks them (sound.py). Files of format 1 have a
-dictionary of arrays for every tree, as `Tree` has them; they are read, too.
+Arrays from a file are checked to be trees before anything walks them (sound.py). Files of format 1 have a
+dictionary of arrays for every tree, as `Tree` has them; they can be read too.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def trees_to_state(trees: Sequence[Tree]) -> dict[str, Any]:
 
 
 def _without_leaves(nodes: NodeArrays) -> dict[str, Any]:
-    """Return the arrays of some trees; of what splits have that of splits, and None for what says nothing."""
+    """Return the arrays of some trees: split fields for splits only, None for arrays without information."""
     splits = np.flatnonzero(nodes.kind != LEAF)
     found = {
         name: _narrow(array[splits] if name in _AT_LEAF else array)
@@ -145,7 +145,7 @@ def _smallest(low: int, high: int) -> np.dtype:
 
 
 def _surrogates_to_state(surrogates: list[Surrogates | None]) -> list[Any] | None:
-    """Return what every tree has of them; None if no tree has any."""
+    """Return the surrogates of every tree; None if no tree has any."""
     if all(own is None for own in surrogates):
         return None
     return [
@@ -189,7 +189,7 @@ def trees_from_state(state: Any, schema: Schema) -> list[Tree]:
         nodes["weight"] = _at_nodes(state, "weight")
     n_nodes = len(nodes["kind"])
     start = _starts(state, "n_nodes", n_nodes, 1)
-    for name, array in nodes.items():  # before larger arrays are made of these
+    for name, array in nodes.items():  # before larger arrays are made from these
         if len(array) != n_nodes or not array.size:
             raise ModelFileError(f"{name!r} of the trees does not fit their {n_nodes} nodes")
     splits = np.flatnonzero(nodes["kind"] != LEAF)
@@ -253,7 +253,7 @@ def _array(state: dict[str, Any], name: str, dtype: str) -> np.ndarray:
 
 
 def _at_splits(state: dict[str, Any], name: str, splits: np.ndarray, n_nodes: int) -> np.ndarray:
-    """Return what splits have, with what leaves have instead."""
+    """Return a field of splits spread over all nodes, with the filler at leaves."""
     dtype = NODE_ARRAYS[name][0]
     found = np.full(n_nodes, _AT_LEAF[name], dtype)
     if state[name] is None and name == "n_children":
@@ -271,11 +271,11 @@ def _at_splits(state: dict[str, Any], name: str, splits: np.ndarray, n_nodes: in
 
 
 def _starts(state: dict[str, Any], name: str, total: int, least: int) -> np.ndarray:
-    """Return where every tree's part begins, and the end, of the sizes of the parts."""
+    """Return the start of every tree's part, and the end, from the sizes of the parts."""
     sizes = _array(state, name, "int64")
     good = sizes.ndim == 1 and len(sizes) and sizes.min() >= least and sizes.max() <= total
     if not good or int(sizes.sum()) != total:
-        raise ModelFileError(f"{name!r} of the trees does not share out their {total} entries")
+        raise ModelFileError(f"{name!r} of the trees does not fit their {total} entries")
     return np.concatenate([[0], np.cumsum(sizes)])
 
 
@@ -283,7 +283,7 @@ def _surrogates_from_state(state: Any, n_trees: int) -> list[Surrogates | None]:
     if state is None:
         return []
     if not isinstance(state, list) or len(state) != n_trees:
-        raise ModelFileError("the surrogates of the trees are not a list of as many")
+        raise ModelFileError("the surrogates of the trees are not a list with one entry per tree")
     return [None if one is None else _surrogates_of(one) for one in state]
 
 

@@ -1,8 +1,8 @@
-"""Trees that were made together: their nodes lie one tree behind the other, and are cut when asked for.
+"""Trees that were made together: their nodes lie one tree behind the other and are cut out on demand.
 
-A model of hundreds of trees has thousands of arrays, and to make them takes longer than to read and check a
-file. So a tree knows where its nodes lie, and its `kind`, `threshold` … become arrays of their own when
-somebody asks the tree for them. Who needs the nodes of all trees takes them in one piece:
+A model of hundreds of trees has thousands of arrays, and making them takes longer than reading and checking a
+file. So a tree keeps the position of its nodes, and its `kind`, `threshold` … become arrays of their own when
+they are first read. Code that needs the nodes of all trees takes them in one piece:
 
     kind      1  0  0 | 1  0  1  0  0 | 0         of all trees
     start     0         3               8  9
@@ -29,7 +29,7 @@ class SharedNodes:
 
     arrays: dict[str, np.ndarray]
     start: list[int]  # the first node of every tree, and the end
-    bits_start: list[int] | None  # the first word of its bits, and the end; None: nobody has any
+    bits_start: list[int] | None  # the first word of its bits, and the end; None if no tree has any
 
     def cut(self, name: str, lo: int, hi: int) -> np.ndarray:
         """Return an array of trees ``lo`` to ``hi``, not included."""

@@ -1,8 +1,8 @@
-"""A fitted tree as flat arrays: one entry per node, binary and multiway alike.
+"""A fitted tree as flat arrays: one entry per node, for binary and multiway trees.
 
-The root is node 0. The children of a node stand behind it, next to each other, so one number (`first_child`)
+The root is node 0. The children of a node come after it, next to each other, so one number (`first_child`)
 finds them all. Single trees are numbered level by level; those of forests and boosters in the order in which
-their nodes were divided:
+which their nodes were split:
 
     node            0           1      2           3      4
     kind            THRESHOLD   LEAF   SUBSET      LEAF   LEAF
@@ -12,8 +12,8 @@ their nodes were divided:
     n_children      2           0      2           0      0
     missing_child   1           -1     0           -1     -1         where a missing value goes
 
-A tree holds values, never training codes or rows: it is all that prediction, pruning, export, plots
-and files need.
+A tree holds thresholds and categories, never training codes or rows: all that prediction, pruning, export,
+plots and files need.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SHOWN = 25  # nodes of a tree in a notebook
 
 @dataclass(frozen=True, eq=False)
 class Surrogates:
-    """Stand-in questions for rows that miss the value a node asks for, best first.
+    """Substitute splits for rows that lack the value a node tests, best first.
 
     The surrogates of node ``i`` are the entries ``start[i]:start[i + 1]``. A surrogate with
     ``reverse`` set sends its own "yes" to child 1.
@@ -60,7 +60,7 @@ class Surrogates:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """One tree; see the module's text for the picture.
+    """One tree; the docstring of the module has a picture.
 
     Attributes
     ----------
@@ -76,14 +76,14 @@ class Tree:
     n_children : int32 array
         0 at a leaf.
     threshold : float64 array
-        NaN where the node asks for no number; +inf asks "is a value present?".
+        NaN where the node tests no number; +inf tests "is a value present?".
     bits_start : int64 array
         Where the node's category set or map begins in ``bits``; -1 for none.
     bits : uint32 array
         Category sets, one bit per category of the column, lowest bit first; category maps (GROUPS),
         one word per category, the child it goes to.
     value : float64 array of shape (n_nodes, n_outputs, n_values)
-        Class shares, or the predicted number.
+        Class probabilities, or the predicted number.
     impurity, gain, weight : float64 arrays
         Impurity of the node, weighted impurity decrease of its split (a share of the root's
         weight), and the sum of sample weights.
@@ -120,7 +120,7 @@ class Tree:
         return array
 
     def __getstate__(self) -> dict[str, Any]:
-        """What pickle keeps: the fields, not what was worked out from them."""
+        """Return the fields for pickle, without anything computed from them."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     # ------------------------------------------------------------------ shape
@@ -229,7 +229,7 @@ class Tree:
 
     @cached_property
     def share(self) -> np.ndarray:
-        """Share of the siblings' weight that each node has: how missing values are spread."""
+        """Share of the siblings' weight that each node has; missing values are spread by it."""
         share = np.ones(len(self))
         inner = np.flatnonzero(~self.is_leaf)
         if len(inner):
@@ -243,7 +243,7 @@ class Tree:
         return share
 
     def condition(self, node: int, child: int) -> Condition:
-        """Return what the ``child``-th child (0-based) of ``node`` hangs on."""
+        """Return the condition under which a row goes to the ``child``-th child (0-based) of ``node``."""
         feature = int(self.feature[node])
         column = self.column(feature)
         missing_child = int(self.missing_child[node])
@@ -266,7 +266,7 @@ class Tree:
         if sides is not None:
             return Condition(feature, column.name, "in", tuple(sides[child]), missing, column.kind)
         shown: object = threshold
-        if words:  # an ordinal column of words: say the word, not its rank
+        if words:  # an ordinal column of words: show the word, not its rank
             shown = format_category(words[int(threshold)])
         operator = ">" if child else "<="
         return Condition(feature, column.name, operator, (shown,), missing, column.value_kind)
@@ -288,12 +288,12 @@ class Tree:
         rows = []
         for node in islice(self, _SHOWN + 1):
             above = int(self.parent[node.id])
-            said = "all rows"
+            shown = "all rows"
             if node.id:
-                said = self.condition(above, node.id - int(self.first_child[above])).pretty()
+                shown = self.condition(above, node.id - int(self.first_child[above])).pretty()
             value = ", ".join(f"{v:.4g}" for v in self.value[node.id].ravel()[:6])
             rows.append(
-                ("  " * node.depth + said, f"{node.count:,}", f"{node.impurity:.4g}", value)
+                ("  " * node.depth + shown, f"{node.count:,}", f"{node.impurity:.4g}", value)
             )
         title = f"a tree of {self.n_leaves:,} leaves, depth {self.max_depth}"
         if self.node_count > _SHOWN:
@@ -311,7 +311,7 @@ class Tree:
         return path[::-1]
 
     def feature_importances(self, normalize: bool = True) -> np.ndarray:
-        """Return the total impurity decrease each column brought (mean decrease in impurity)."""
+        """Return the total impurity decrease of each column's splits (mean decrease in impurity)."""
         inner = ~self.is_leaf
         total = np.bincount(
             self.feature[inner], weights=self.gain[inner], minlength=self.n_features
@@ -354,7 +354,7 @@ class Node:
 
     @property
     def name(self) -> str:
-        """Name of the column the node asks about; empty at a leaf."""
+        """Name of the column the node splits on; empty at a leaf."""
         return "" if self.is_leaf else self.tree.column(self.feature).name
 
     @property
@@ -397,13 +397,13 @@ class Node:
         return self.tree.path_to(self.id)
 
     def condition(self, child: int) -> Condition:
-        """Return what the ``child``-th child hangs on."""
+        """Return the condition under which a row goes to the ``child``-th child."""
         return self.tree.condition(self.id, child)
 
     def pretty(self, digits: int = 6) -> str:
         """Return the node in one line."""
         if self.is_leaf:
             return f"leaf: {self.count} rows, impurity {self.impurity:.{digits}g}"
-        several = self.tree.kind[self.id] in (MULTIWAY, GROUPS)  # one answer would not do
+        several = self.tree.kind[self.id] in (MULTIWAY, GROUPS)  # one condition is not enough
         question = self.name if several else self.condition(0).pretty(digits)
         return f"{question}? {self.count} rows, gain {self.gain:.{digits}g}"

@@ -388,7 +388,7 @@ def test_unknown_parameters_are_refused_at_once():
 
 
 BAD_DATA = [
-    ([[1.0], [2.0]], [[0, 1], [1, 0]], None, "C45Rules learns one target, but y has 2 columns"),
+    ([[1.0], [2.0]], [[0, 1], [1, 0]], None, "C45Rules predicts one target, but y has 2 columns"),
     ([[1.0], [2.0]], [0, 1], [0, 0], "weight"),
     ([[1.0], [2.0]], [0, 1], [1, -1], "weight"),
     ([[1.0], [2.0]], [0, 1, 1], None, "3"),

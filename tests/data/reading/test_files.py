@@ -161,7 +161,7 @@ WRITTEN = {
     "Windows": ("tree,height\nmaple,1.5\noak \u20ac,22.75\n".encode("cp1252"), "data.csv", "read as cp1252"),
     "UTF-16": ("tree,height\nmaple,1.5\noak,22.75\n".encode("utf-16"), "data.csv", "read as utf-16"),
     "marks for missing": ("tree,height\nmaple,1.5\noak,22.75\nelm,?\nfir,-\n", "data.csv", "'-', "
-    "'?' is taken for missing"),
+    "'?' is read as missing"),
 }  # fmt: skip
 
 
@@ -196,13 +196,13 @@ def test_what_is_said_of_a_file_is_not_found_out(reader, tmp_path):
 def test_a_first_line_of_numbers_and_a_column_without_name(reader, tmp_path):
     found = read_file(write(tmp_path, ",1.5,b\n1,2,3\n"))
     assert found.names == ("Unnamed: 0", "1.5", "b")  # as pandas calls it
-    assert "taken for names of columns, but holds '1.5'" in found.notes[0]
+    assert "read as column names, but holds '1.5'" in found.notes[0]
 
 
 def test_what_keeps_numbers_from_being_numbers_is_told(reader, tmp_path):
     path = write(tmp_path, "a\n" + "".join(f"{i}\n" for i in range(50)) + "12x\n")
     (note,) = read_file(path).notes
-    assert "column 'a' is taken for words because of '12x' (row 50)" in note
+    assert "column 'a' is read as words because of '12x' (row 50)" in note
     assert "--na '12x'" in note
     assert read_file(path, CsvDialect(na=("12x",))).notes == []
 

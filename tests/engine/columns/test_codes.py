@@ -1,5 +1,7 @@
 """Codes of a column: from lists, in bins, sorted per node, and counted, against plain NumPy."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -120,21 +122,26 @@ def test_sort_nodes_by_rank():
 
 
 # ---------------------------------------------------------------------- counting
+class Spans(NamedTuple):
+    """Where the rows of nodes stand."""
+
+    start: np.ndarray
+    end: np.ndarray
+
+
 @kernel
-def _count(codes, rows, row, start, end, gone, tag, counter):
-    return count_codes(codes, 0, rows, row, start, end, gone, tag, counter)
+def _count(codes, columns, row, nodes, k, counter):
+    return count_codes(codes, columns, row, nodes, k, counter)
 
 
 def _rows(kind: str, rng, n: int) -> NodeRows:
-    none = np.empty((0, 1), np.int32)
-    weight = np.empty(0, np.int64) if kind != "weighted" else rng.integers(1, 9, n)
+    weight = rng.integers(1, 9, n) if kind == "weighted" else None
+    number, label = rng.integers(-99, 99, (n, 1)), np.empty((0, 1), np.int32)
     if kind == "classes":
-        return NodeRows(
-            np.empty((0, 2), np.int64), rng.integers(0, 5, (n, 2)).astype(np.int32), weight
-        )
+        number, label = np.empty((0, 2), np.int64), rng.integers(0, 5, (n, 2)).astype(np.int32)
     if kind == "two targets":
-        return NodeRows(rng.integers(-99, 99, (n, 2)), none, weight)
-    return NodeRows(rng.integers(-99, 99, (n, 1)), none, weight)
+        number = rng.integers(-99, 99, (n, 2))
+    return NodeRows(rng.permutation(n).astype(np.uint32), number, label, weight)
 
 
 @pytest.mark.parametrize("kind", ["plain", "weighted", "classes", "two targets"])
@@ -142,15 +149,15 @@ def test_counts_and_sums_per_code(kind):
     rng = np.random.default_rng(3)
     n, n_codes = 300, 12
     codes = rng.integers(0, n_codes + 1, size=(1, n)).astype(np.uint8)
-    positions = rng.permutation(n).astype(np.uint32)
     row = _rows(kind, rng, n)
+    nodes = Spans(np.array([0, 40, 10]), np.array([300, 60, 11]))
     channels = 5 if kind == "classes" else row.number.shape[1]
     counter = make_counter(n_codes, channels)
-    for tag, (start, end) in enumerate([(0, 300), (40, 60), (10, 11)]):
-        met = _count(codes, positions, row, start, end, n_codes, tag, counter)
-        here = codes[0, positions[start:end]].astype(int)
-        weight = row.weight[start:end] if len(row.weight) else np.ones(end - start, int)
-        assert sorted(counter.seen[:met]) == sorted(set(here.tolist()) - {n_codes})
+    for k, (start, end) in enumerate(zip(*nodes, strict=True)):
+        seen = _count(codes, _columns(3, n_codes), row, nodes, k, counter)
+        here = codes[0, row.id[start:end]].astype(int)
+        weight = np.ones(end - start, int) if row.weight is None else row.weight[start:end]
+        assert sorted(counter.seen[:seen]) == sorted(set(here.tolist()) - {n_codes})
         for c in set(here.tolist()) | {n_codes}:
             mine = here == c
             assert counter.counts[c] == mine.sum()

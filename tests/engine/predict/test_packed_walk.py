@@ -11,7 +11,7 @@ from arboretum.engine.predict.packed_walk import (
     answer_packed,
     find_packed,
 )
-from arboretum.predict.packed import pack_trees
+from arboretum.predict.engines.packed import pack_trees
 
 
 def _slow(tree, row):

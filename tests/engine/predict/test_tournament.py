@@ -8,7 +8,7 @@ SCRIPT = """
 import json, numpy as np
 from arboretum.engine.simd import WIDE, add_chosen, choose, guess
 from arboretum.engine.predict.tournament import CELLS, ROWS, play, write_questions, Tournament, TournamentWork
-from arboretum.predict.tournament import _lay_grid
+from arboretum.predict.engines.tournament import _lay_grid
 
 rng = np.random.default_rng(0)
 cuts, start = np.array([-1.0, 0.5, 2.0, 0.0]), np.array([0, 3, 4])  # of two columns

@@ -1,5 +1,7 @@
 """Sending rows to two sides: positions, lists and their marks against plain NumPy."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from arboretum.engine.rows.partition import (
     move_rows,
     set_bits,
 )
+from arboretum.engine.split.best import no_best
 from arboretum.engine.split.counts import Columns
 
 
@@ -101,15 +104,28 @@ def test_everything_may_go_to_one_side(goes):
     _check_list(lists[0], X[rows, 0], 0, 60)
 
 
+class Span(NamedTuple):
+    """Where the rows of one node stand."""
+
+    start: np.ndarray
+    end: np.ndarray
+
+
+def _node(n):
+    return Span(np.array([0]), np.array([n]))
+
+
+def _best(cut, missing_left):
+    return no_best(1)._replace(cut=np.array([cut]), missing_left=np.array([missing_left], np.uint8))
+
+
 def test_mark_lists_marks_a_cut_and_the_missing():
     values = np.array([3.0, 1.0, np.nan, 2.0, 1.0, np.nan])
     lists = _lists(values[:, None])
     for missing_left in (0, 1, 2):
         side, has_missing = np.full(6, 9, np.uint8), np.zeros(1, np.bool_)
-        mark_lists(
-            lists, np.array([0]), np.array([0]), np.array([6]), np.array([2]),
-            np.array([missing_left], np.uint8), side, has_missing,
-        )  # fmt: skip
+        best = _best(2, missing_left)
+        mark_lists(lists, np.array([0]), _node(6), best, side, has_missing)
         np.testing.assert_array_equal(side, [0, 1, missing_left, 0, 1, missing_left])
         assert has_missing[0]
 
@@ -121,17 +137,11 @@ def test_mark_codes_marks_a_cut_and_finds_the_next_code():
     for cut, expected, above in ((0, [1, 0, 7, 0, 1, 0], 2), (2, [1, 0, 7, 1, 1, 0], 4)):
         side, has_missing = np.empty(6, np.uint8), np.zeros(1, np.bool_)
         found = np.empty(1, np.int64)
-        mark_codes(
-            codes, columns, rows, np.array([0]), np.array([6]), np.array([cut]),
-            np.array([7], np.uint8), side, has_missing, found,
-        )  # fmt: skip
+        mark_codes(codes, columns, rows, _node(6), _best(cut, 7), side, has_missing, found)
         np.testing.assert_array_equal(side, expected)
         assert has_missing[0]
         assert found[0] == above
-    mark_codes(
-        codes, columns, rows, np.array([0]), np.array([6]), np.array([4]), np.array([7], np.uint8),
-        side, has_missing, found,
-    )  # fmt: skip
+    mark_codes(codes, columns, rows, _node(6), _best(4, 7), side, has_missing, found)
     assert found[0] == -1  # nothing but missing values is above
 
 
@@ -139,10 +149,9 @@ def test_mark_categories_follows_the_table():
     codes = np.array([[0, 1, 2, 3, 1]], np.uint8)  # 3 means missing
     columns = Columns(np.array([0]), np.array([3]), np.array([True]), np.zeros(1, np.int8))
     side, has_missing = np.empty(5, np.uint8), np.zeros(1, np.bool_)
-    mark_categories(
-        codes, columns, np.arange(5, dtype=np.uint32), np.array([0]), np.array([5]),
-        np.array([[1, 0, 1]], np.uint8), np.array([2], np.uint8), side, has_missing,
-    )  # fmt: skip
+    rows, takes = np.arange(5, dtype=np.uint32), np.array([[1, 0, 1]], np.uint8)
+    gone = np.array([2], np.uint8)
+    mark_categories(codes, columns, rows, _node(5), takes, gone, side, has_missing)
     np.testing.assert_array_equal(side, [1, 0, 1, 2, 0])
     assert has_missing[0]
 

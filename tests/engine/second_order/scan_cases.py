@@ -39,7 +39,7 @@ def node_of(g, h, rules, *, rows=200, lower=-np.inf, upper=np.inf, parent=0.1):
     total_g, total_h = int(g.sum()), int(h.sum())
     node = ScannedNode(
         total_g, total_h, G_UNIT, H_UNIT, float(rows), parent, lower, upper,
-        rows / max(total_h, 1), bool(is_plain(lower, upper, rules)), rows,
+        rows / max(total_h, 1), bool(is_plain(lower, upper, rules)),
     )  # fmt: skip
     return node, side_score(total_g, total_h, rows, node, rules.l2, rules)
 

@@ -28,7 +28,7 @@ def _store(codes: np.ndarray) -> Store:
     starts = np.array([0, 4, 8])
     return Store(
         codes, np.empty((1, n, 1), np.uint64), 2, np.empty((0, n), np.uint16),
-        np.empty((0, n), np.uint64), 1, starts, np.zeros(2, np.int64),
+        np.empty((0, n), np.uint64), 1, starts,
     )  # fmt: skip
 
 

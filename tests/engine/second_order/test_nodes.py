@@ -131,8 +131,8 @@ def store_of(n_codes, *, wide):
     codes = np.empty((0 if wide else 1, 1), np.uint8)
     starts = np.array([0, n_codes + 1 if wide else BINS])
     none = np.empty((0, 0), np.uint64)
-    wide_codes, listed = np.empty((int(wide), 1), np.uint16), np.zeros(1, np.int64)
-    return engine.Store(codes, none[:, :, None], 1, wide_codes, none, 1, starts, listed)
+    wide_codes = np.empty((int(wide), 1), np.uint16)
+    return engine.Store(codes, none[:, :, None], 1, wide_codes, none, 1, starts)
 
 
 @pytest.mark.parametrize("wide", [False, True])

@@ -17,8 +17,8 @@ RULES = SplitRules(
 
 
 @kernel
-def _best(hist, starts, listed, columns, features, node, rules, scratch):
-    best_of(hist, starts, listed, columns, 0, len(columns), features, node, rules, scratch)
+def _best(hist, starts, columns, features, node, rules, scratch):
+    best_of(hist, starts, columns, 0, len(columns), features, node, rules, scratch)
 
 
 def _features(n_bins: np.ndarray) -> Features:
@@ -57,8 +57,7 @@ def _found(sums, starts, packed, n_bins, node, rules) -> tuple:
     hist = np.concatenate([(g << 32) + h if packed else np.append(g, h) for g, h in sums])
     scratch = _scratch(max(n_bins) + 1)
     columns = np.arange(len(n_bins))
-    listed = np.zeros(len(n_bins), np.int64)
-    _best(hist, starts, listed, columns, _features(n_bins), node, rules, scratch)
+    _best(hist, starts, columns, _features(n_bins), node, rules, scratch)
     best = scratch.best[0]
     if best["feature"] < 0:
         return ()
@@ -78,8 +77,8 @@ def test_a_column_is_passed_over_only_if_it_cannot_win(n_rows, l2, missing):
         starts = np.append(0, np.cumsum(n_bins + 1))
         many = 1e6  # rows for which sums are not put into one number
         units, rest = (2.0**-14, 2.0**-16), (0.0, -np.inf, np.inf)
-        node = ScannedNode(g, h, *units, float(n_rows), *rest, n_rows / h, True, n_rows)
-        large = ScannedNode(g, h, *units, many, *rest, many / h, True, int(many))
+        node = ScannedNode(g, h, *units, float(n_rows), *rest, n_rows / h, True)
+        large = ScannedNode(g, h, *units, many, *rest, many / h, True)
         plainly = _found(sums, starts, False, n_bins, large, rules)
         assert _found(sums, starts, True, n_bins, node, rules) == plainly
         assert _found(sums, starts, False, n_bins, node, rules) == plainly

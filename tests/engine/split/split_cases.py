@@ -6,7 +6,8 @@ import numpy as np
 
 from arboretum.engine.split.counts import Columns
 from arboretum.engine.split.score import ENTROPY, GINI, SQUARED
-from arboretum.grow.criterion import Batch, SearchRules, Statistic, make_statistic
+from arboretum.engine.split.statistic import SearchRules
+from arboretum.grow.criterion import Batch, Statistic, make_statistic
 from arboretum.grow.grower import GrowTarget
 
 
@@ -58,7 +59,8 @@ def make_case(kind, sizes, rng, *, weighted=False, min_leaf=1, random=False):
     statistic = make_statistic(target, criterion, SearchRules(min_leaf=min_leaf))
     rows = rng.permutation(n).astype(np.uint32)
     free = np.tile([-np.inf, np.inf], (len(sizes), 1))
-    nodes = statistic.prepare(rows, edges[:-1], edges[1:], free)
+    statistic.row.id[:] = rows
+    nodes = statistic.prepare(edges[:-1], edges[1:], free)
     keys = rng.integers(0, 2**63, len(sizes)).astype(np.uint64)
     batch = Batch(np.arange(len(sizes)), nodes, keys, np.ones(len(sizes)))
     return Case(statistic, batch, rows, y, w if len(w) else np.ones(n), edges, impurity)
@@ -72,7 +74,7 @@ def columns_of(k, slot, n_codes, *, categorical):
 
 
 def decrease(case, rows, left):
-    """Return by how much parting rows lowers their impurity; -1 if a side is empty."""
+    """Return by how much a split of rows lowers their impurity; -1 if a side is empty."""
     y, w = case.y[rows], case.w[rows]
     if left.all() or not left.any():
         return -1.0

@@ -13,7 +13,6 @@ from arboretum.engine.split.categories import (
     scan_categories,
 )
 from arboretum.engine.split.counts import make_counter
-from arboretum.engine.split.score import XLOGX
 from tests.engine.split.split_cases import CRITERIA, columns_of, decrease, make_case
 
 
@@ -22,14 +21,13 @@ def scan(case, codes, n_codes, chance=0.0):
     columns = columns_of(k, 0, n_codes, categorical=True)
     channels, found = case.statistic.channels, new_column_best(k)
     scan_categories(
-        codes[None, :], case.rows, case.statistic.row, case.batch.nodes, columns,
-        case.statistic.code_rules, XLOGX, make_counter(n_codes, channels),
-        np.full(k, chance), 0.0, found,
+        codes[None, :], columns, case.statistic.row, case.batch.nodes, case.statistic.rules,
+        make_counter(n_codes, channels), np.full(k, chance), 0.0, found,
     )  # fmt: skip
     takes = np.empty((k, n_codes), np.int64)
     choose_categories(
-        codes[None, :], case.rows, case.statistic.row, case.batch.nodes, columns,
-        case.statistic.code_rules, found.cut, True, make_counter(n_codes, channels), takes,
+        codes[None, :], columns, case.statistic.row, case.batch.nodes, case.statistic.rules,
+        found.cut, make_counter(n_codes, channels), takes,
     )  # fmt: skip
     return found, takes
 
@@ -113,8 +111,8 @@ def test_ranks_are_places_in_the_order_of_means():
     codes = rng.integers(0, 7, 90).astype(np.uint8)
     rank = np.full((2, 7), -1)
     rank_categories(
-        codes[None, :], case.rows, case.statistic.row, case.batch.nodes,
-        columns_of(2, 0, 7, categorical=True), case.statistic.code_rules, make_counter(7, 1), rank,
+        codes[None, :], columns_of(2, 0, 7, categorical=True), case.statistic.row, case.batch.nodes,
+        case.statistic.rules, make_counter(7, 1), rank,
     )  # fmt: skip
     for k, (lo, hi) in enumerate(zip(case.edges[:-1], case.edges[1:])):
         rows = case.rows[lo:hi]

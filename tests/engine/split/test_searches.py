@@ -5,10 +5,11 @@ import pytest
 
 from arboretum.engine.split import absolute, class_counts, one_sum
 from arboretum.engine.split.best import new_column_best, no_best
-from arboretum.engine.split.counts import Columns
+from arboretum.engine.split.counts import Columns, make_counter, scan_counts
 from arboretum.engine.split.score import ABSOLUTE, ENTROPY, GINI, POISSON, SQUARED
+from arboretum.engine.split.statistic import SearchRules
 from arboretum.grow.columns import sort_columns
-from arboretum.grow.criterion import Batch, SearchRules, make_statistic
+from arboretum.grow.criterion import Batch, make_statistic
 from arboretum.grow.grower import GrowTarget
 
 N = 50
@@ -53,14 +54,20 @@ KINDS = {
 
 
 def _node(kind: str, y, w):
-    """Return a statistic, its rows and a batch whose one node holds all of them."""
+    """Return a statistic and a batch whose one node holds all of them."""
     criterion, classes, _, _ = KINDS[kind]
     dtype = np.int32 if classes else np.float64
     target = GrowTarget(y[:, None].astype(dtype), np.array([classes]) if classes else None, w)
     statistic = make_statistic(target, criterion, SearchRules(min_leaf=3))
-    rows = np.arange(len(y), dtype=np.uint32)
-    nodes = statistic.prepare(rows, np.array([0]), np.array([len(y)]), FREE)
-    return statistic, rows, Batch(np.array([0]), nodes, np.zeros(1, np.uint64), np.ones(1))
+    nodes = statistic.prepare(np.array([0]), np.array([len(y)]), FREE)
+    return statistic, Batch(np.array([0]), nodes, np.zeros(1, np.uint64), np.ones(1))
+
+
+def _search(statistic, lists, columns, batch):
+    """Return the best cut of the columns' lists."""
+    best = no_best(1)
+    statistic.search(lists, columns, statistic.searched, batch.nodes, statistic.rules, best)
+    return best
 
 
 def _case(kind: str, weights: str, seed: int):
@@ -93,19 +100,17 @@ def _best(x, y, w, impurity):
 @pytest.mark.parametrize("kind", KINDS)
 def test_lists_give_the_best_of_all_cuts(kind, weights):
     for seed in range(3):
-        X, y, w, impurity, statistic, _, batch = _case(kind, weights, seed)
+        X, y, w, impurity, statistic, batch = _case(kind, weights, seed)
         lists = sort_columns(lambda j, X=X: X[j], X.shape, 1).lists
         for f in range(3):
-            best, found = no_best(1), new_column_best(1)
             columns = np.array([f]), np.array([f]), np.zeros((1, 1), np.int8)
-            statistic.search_lists(lists, columns, batch, found, best)
+            best = _search(statistic, lists, columns, batch)
             expected = _best(X[f], y, w, impurity)
             assert statistic.decrease(batch.nodes, best.score)[0] == pytest.approx(
                 expected, rel=1e-9
             )
-        best = no_best(1)
         columns = np.arange(3), np.arange(3), np.zeros((3, 1), np.int8)
-        statistic.search_lists(lists, columns, batch, new_column_best(1), best)
+        best = _search(statistic, lists, columns, batch)
         expected = [_best(X[f], y, w, impurity) for f in range(3)]
         assert expected[best.feature[0]] == pytest.approx(max(expected), rel=1e-9)
 
@@ -113,12 +118,13 @@ def test_lists_give_the_best_of_all_cuts(kind, weights):
 @pytest.mark.parametrize("weights", ["none", "whole", "real"])
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "absolute error"])
 def test_codes_give_the_best_of_all_cuts(kind, weights):
-    X, y, w, impurity, statistic, rows, batch = _case(kind, weights, 5)
+    X, y, w, impurity, statistic, batch = _case(kind, weights, 5)
     codes = np.where(np.isnan(X), 12, X).astype(np.uint8)
     for f in range(3):
         columns = Columns(np.array([f]), np.array([12]), np.array([False]), np.zeros(1, np.int8))
         found = new_column_best(1)
-        statistic.scan_counts(codes, rows, batch, columns, found)
+        counter = make_counter(12, statistic.channels)
+        scan_counts(codes, columns, statistic.row, batch.nodes, statistic.rules, counter, found)
         expected = _best(X[f], y, w, impurity)
         assert statistic.decrease(batch.nodes, found.score)[0] == pytest.approx(expected, rel=1e-9)
         assert not found.constant[0]
@@ -133,10 +139,9 @@ def test_the_outermost_cuts_count_and_of_equals_the_first(kind, weighted):
     for ends, cut in ([29, 30, 31], 29), ([0, 1, 2], 3), ([0, 1, 2, 3, 28, 29, 30, 31], 4):
         y = np.ones(n) if kind == "poisson" else np.zeros(n)
         y[ends] = 3.0 if kind == "poisson" else 1.0
-        statistic, _, batch = _node(kind, y.astype(int) if KINDS[kind][1] else y, w)
-        best = no_best(1)
+        statistic, batch = _node(kind, y.astype(int) if KINDS[kind][1] else y, w)
         columns = np.arange(2), np.arange(2), np.zeros((2, 1), np.int8)
-        statistic.search_lists(lists, columns, batch, new_column_best(1), best)
+        best = _search(statistic, lists, columns, batch)
         if kind != "absolute error" or cut != 4:  # two thirds of zeros: no median moves
             assert (best.cut[0], best.feature[0]) == (cut, 0)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from arboretum.engine.split import statistic as stat
-from arboretum.grow.criterion import SearchRules, Statistic, make_statistic
+from arboretum.grow.criterion import Statistic, make_statistic
 from arboretum.grow.grower import GrowTarget
 
 NONE = np.empty(0)
@@ -17,13 +17,14 @@ def _statistic(y, criterion, classes=None, weights=NONE, **rules) -> Statistic:
     if classes is not None:
         y, classes = y.astype(np.int32), np.atleast_1d(classes)
     target = GrowTarget(np.ascontiguousarray(y), classes, np.asarray(weights, dtype=float))
-    return make_statistic(target, criterion, SearchRules(**rules))
+    return make_statistic(target, criterion, stat.SearchRules(**rules))
 
 
 def _lay_out(statistic: Statistic, positions: np.ndarray, start=None, end=None):
     start = np.array([0]) if start is None else np.asarray(start)
     end = np.array([len(positions)]) if end is None else np.asarray(end)
-    return statistic.prepare(positions, start, end, np.repeat(FREE, len(start), axis=0))
+    statistic.row.id[:] = positions
+    return statistic.prepare(start, end, np.repeat(FREE, len(start), axis=0))
 
 
 def _positions(n: int) -> np.ndarray:
@@ -174,7 +175,8 @@ def test_class_shares_and_impurity(criterion, impurity, weights):
     statistic = _statistic(y, criterion, classes=[3, 4], weights=w)
     positions = rng.permutation(300).astype(np.uint32)
     start, end = np.array([0, 200, 299]), np.array([200, 299, 300])
-    value, weight, found = statistic.describe(positions, start, end)
+    statistic.row.id[:] = positions
+    value, weight, found = statistic.describe(start, end)
     each = w if len(w) else np.ones(300)
     for k in range(3):
         rows = positions[start[k] : end[k]]
@@ -215,7 +217,7 @@ def test_mean_or_median_and_impurity(criterion, weights):
     y, w = rng.poisson(2.0, size=(300, 2)).astype(float), WEIGHTS[weights]
     statistic = _statistic(y, criterion, weights=w)
     start, end = np.array([0]), np.array([300])
-    value, weight, impurity = statistic.describe(_positions(300), start, end)
+    value, weight, impurity = statistic.describe(start, end)
     each = w if len(w) else np.ones(300)
     figures = [_expected(criterion, y[:, o], each) for o in range(2)]
     np.testing.assert_allclose(value[0, :, 0], [f[0] for f in figures], rtol=1e-12)
@@ -226,16 +228,12 @@ def test_mean_or_median_and_impurity(criterion, weights):
 def test_a_constant_node_is_pure_to_the_last_bit():
     y = np.full(1000, 0.1)
     for criterion in (stat.SQUARED, stat.ABSOLUTE, stat.POISSON):
-        value, _, impurity = _statistic(y, criterion).describe(
-            _positions(1000), np.array([0]), np.array([1000])
-        )
+        value, _, impurity = _statistic(y, criterion).describe(np.array([0]), np.array([1000]))
         assert impurity[0] == 0.0
         assert value[0, 0, 0] == 0.1
 
 
 def test_variance_of_an_offset_keeps_its_digits():
     y = 1e9 + np.array([0.0, 1e-3, 2e-3, 3e-3] * 25)
-    _, _, impurity = _statistic(y, stat.SQUARED).describe(
-        _positions(100), np.array([0]), np.array([100])
-    )
+    _, _, impurity = _statistic(y, stat.SQUARED).describe(np.array([0]), np.array([100]))
     assert impurity[0] == pytest.approx(np.var(y - 1e9), rel=1e-6)

@@ -98,5 +98,5 @@ def test_what_has_no_mean_of_sums_says_so():
     with pytest.raises(NoAdditiveForm, match="XGBRegressor are a function of a sum"):
         counts.fit(X, X[:, 0]).shap_values(X)
     votes = ab.VotingRegressor(NUMBERS).fit(table(), targets()["number"])
-    with pytest.raises(ParameterError, match="tells numbers"):
+    with pytest.raises(ParameterError, match="predicts numbers"):
         votes.shap_values(new_rows(), output="probability")

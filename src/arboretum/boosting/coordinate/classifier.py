@@ -258,7 +258,7 @@ class CoordinateBoostingClassifier(Classes, Interruptible, ModelOfTrees):
     def ensemble_(self) -> Ensemble:
         """Σ λ_j g_j as trees, where the classifiers are stumps or CART trees."""
         self._check_fitted()
-        cached = self.__dict__.setdefault("_asked", {})
+        cached = self.__dict__.setdefault("_cache", {})
         if "all" not in cached:
             used = np.flatnonzero(self.coefficients_)
             sizes = self.coefficients_[used]

@@ -317,7 +317,7 @@ class GradientBoosting(SumOfTrees):
                 self._keep(played)
                 better = float(self.oob_improvement_[-1]) if out_of_bag else None
                 if lines is not None:
-                    lines.tell(number, played.train_score, better)
+                    lines.report(number, played.train_score, better)
                 yield number + 1
                 if monitor is not None:
                     state = {"F": booster.F, "sample_mask": booster.mask, "i": number}

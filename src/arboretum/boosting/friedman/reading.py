@@ -187,7 +187,7 @@ class SumOfTrees(Interruptible, ModelOfTrees):
             members = np.empty((len(self.members_), self._width), dtype=object)
             members[:] = self.members_
             return members
-        kept = self.__dict__.setdefault("_asked", {})
+        kept = self.__dict__.setdefault("_cache", {})
         found: list[CARTRegressor] = kept.setdefault("estimators", [])
         grown = [*getattr(self, "_grown_with", []), (len(self.trees_), self._tree_parameters())]
         for end, parameters in grown:

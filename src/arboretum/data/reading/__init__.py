@@ -1,1 +1,1 @@
-"""Tables from files: which kind a file is, how a text file is written, and its columns."""
+"""Tables from files: the kind of a file, the format of a text file, and its columns."""

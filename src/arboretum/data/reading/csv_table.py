@@ -1,15 +1,15 @@
 """The columns of a CSV file: text becomes numbers, dates and words by one rule.
 
-    missing     an empty field, NA, N/A, #N/A, NaN, nan, null, NULL, None, and whatever the dialect adds
+    missing     an empty field, NA, N/A, #N/A, NaN, nan, null, NULL, None, and the dialect's own marks
     number      every value reads as a number
     boolean     true / false in lower, upper or title case
     date, time  ISO form: 2024-03-31, 2024-03-31T10:15:00Z, 10:15 (see `values` for the numbers)
     string      anything else
 
-Where pyarrow is installed it reads the file, because it is quick; else the csv module of Python does, and
-the result is the same. Among numbers and dates, marks that people use for missing (?, -, n/a) are taken for
-missing, and told; what keeps a column of numbers from being one is told, too. A line with too few or too
-many fields is an error, never filled up or cut off.
+If pyarrow is installed it reads the file, because it is fast; else Python's csv module does, with
+the same result. Among numbers and dates, common marks for missing (?, -, n/a) count as
+missing, with a note; another note names the values that keep a column from being numeric. A line with
+too few or too many fields is an error, never filled up or cut off.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _NUMBER = {
     ".": re.compile(rf"[+-]?(\d+\.?\d*|\.\d+){_EXPONENT}", re.IGNORECASE),
     ",": re.compile(rf"[+-]?(\d+,?\d*|,\d+){_EXPONENT}", re.IGNORECASE),
 }
-_NEARLY = 0.95  # so many of the values are numbers: the others are told
+_NEARLY = 0.95  # from this share of numbers on, the other values are named in a note
 
 
 def csv_columns(text: CsvText) -> tuple[list[Raw], int]:
@@ -107,7 +107,7 @@ def _by_pyarrow(text: CsvText) -> tuple[list[Raw], int]:
             table = read(block_size=min(len(text.data) + 1, 2**31 - 1))
         table = table.rename_columns(list(text.names))
     except Exception as error:
-        _check_lines(text)  # knows the line
+        _check_lines(text)  # raises with the line
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise DataError(f"{text.name!r} cannot be read as CSV: {first}") from error
     _, columns, n_rows = frame_columns(table)
@@ -187,7 +187,7 @@ def _check_big_integers(text: CsvText, columns: list[Raw]) -> None:
 
 # --------------------------------------------------------------------------- types
 def _typed(raw: Raw, name: str, text: CsvText) -> Raw:
-    """Give a column of text its type; only its distinct values are looked at."""
+    """Convert a column of text to its type; only its distinct values are examined."""
     if isinstance(raw, RawNumbers) or raw.dtype == "bool":
         return raw
     words = raw.values
@@ -199,13 +199,13 @@ def _typed(raw: Raw, name: str, text: CsvText) -> Raw:
         (_TIME, time.fromisoformat),
     )
     for pattern, convert in forms:
-        # a blank around a number is not part of it
+        # blanks around a number are not part of it
         fits = [isinstance(w, str) and bool(pattern.fullmatch(w.strip())) for w in words]
         odd = [w for w, fit in zip(words, fits) if not fit]
         if len(odd) == len(words):
             continue
         if any(str(w).strip() not in MARKS for w in odd):
-            _tell_nearly(raw, odd, name, text)
+            _note_nearly(raw, odd, name, text)
             continue
         try:
             cells = [convert(w.strip()) if fit else None for w, fit in zip(words, fits)]
@@ -215,7 +215,7 @@ def _typed(raw: Raw, name: str, text: CsvText) -> Raw:
         assert isinstance(values, RawNumbers)
         if odd:
             text.notes.append(
-                f"{text.name}: in column {name!r} {list_names(sorted(odd))} is taken for missing, "
+                f"{text.name}: in column {name!r} {list_names(sorted(odd))} is read as missing, "
                 f"because all "
                 "other values are numbers or dates"
             )
@@ -240,22 +240,22 @@ def _note_blanks(raw: Words, name: str, text: CsvText) -> None:
 
 
 def _number_of(words: list[Any], decimal: str) -> Callable[[str], int | float]:
-    """Return how to read numbers: as whole ones if there are no others."""
+    """Return the function that reads numbers: as integers if there are no others."""
     if decimal == ",":
         return lambda cell: float(cell.replace(",", "."))
     whole = all(re.fullmatch(r"[+-]?\d{1,18}", w.strip()) for w in words if w.strip() not in MARKS)
     return int if whole else float
 
 
-def _tell_nearly(raw: Words, odd: list[Any], name: str, text: CsvText) -> None:
-    """Say what keeps a column of numbers from being one."""
+def _note_nearly(raw: Words, odd: list[Any], name: str, text: CsvText) -> None:
+    """Note the values that keep a column from being numeric."""
     share = np.isin(raw.codes, [raw.values.index(w) for w in odd]).mean() if len(odd) < 6 else 1.0
     if share > 1 - _NEARLY:
         return
     rows = np.flatnonzero(np.isin(raw.codes, [raw.values.index(w) for w in odd]))
     text.notes.append(
-        f"{text.name}: column {name!r} is taken for words because of {list_names(odd)} "
+        f"{text.name}: column {name!r} is read as words because of {list_names(odd)} "
         f"({list_rows(rows)}), all "
-        f"other values are numbers or dates: correct it, or call it missing (--na {odd[0]!r} at the "
+        f"other values are numbers or dates: correct it, or declare it missing (--na {odd[0]!r} at the "
         f"command line)"
     )

@@ -1,11 +1,11 @@
-"""How a text file is written: encoding, separator, decimal sign, header. What is not said is found out.
+"""The format of a text file: encoding, separator, decimal sign, header. What is not given is detected.
 
     bytes ──encoding──▶ UTF-8 ──separator──▶ records ──▶ names of columns, decimal sign
 
-Found out means: the first that fits. A file is UTF-8 if it decodes as such, else Windows' Latin-1; the
+Detected means the first that fits. A file is UTF-8 if it decodes as such, else Windows' Latin-1; the
 separator is the first of , ; tab | that gives the first records the same number of fields; a comma marks
-decimals where it does not separate and a column holds nothing but numbers with commas. What was found other
-than plain CSV is told in `notes`.
+decimals where it does not separate and a column holds nothing but numbers with commas. Findings other
+than plain CSV are listed in `notes`.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ _BOMS = {  # byte order mark -> the encoding with the mark, and that of the text
     codecs.BOM_UTF16_BE: ("utf-16", "utf-16-be"),
 }
 _BLOCK = 1 << 20
-_FIRST = 200  # records that tell how the file is written
+_FIRST = 200  # records by which the format is detected
 _COMMA_NUMBER = re.compile(r"\s*[+-]?\d+(,\d+)?([eE][+-]?\d+)?\s*")
 _NUMBER = re.compile(r"\s*[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\s*")
 
 
 @dataclass(frozen=True)
 class CsvDialect:
-    """What is said of a text file; None and nothing are found out.
+    """The given format of a text file; None and empty values are detected.
 
     Attributes
     ----------
     sep : str or None
-        What separates fields; one character.
+        The character that separates fields.
     decimal : {".", ","} or None
     encoding : str or None
     na : tuple of str
-        Texts that mean missing, besides `NULLS`.
+        Texts that mean missing, in addition to `NULLS`.
     header : bool
         The first line names the columns.
     skip : int
-        Lines above the header, or above the first row, that are no part of the table.
+        Lines above the header, or above the first row, that do not belong to the table.
     """
 
     sep: str | None = None
@@ -65,7 +65,7 @@ class CsvDialect:
 
 @dataclass(frozen=True, eq=False)
 class CsvText:
-    """A text file in UTF-8, with how it is written.
+    """A text file in UTF-8, with its format.
 
     Attributes
     ----------
@@ -80,9 +80,9 @@ class CsvText:
     names : tuple of str
         Names of the columns.
     notes : list of str
-        What was found out, in words.
+        What was detected, in words.
     encoding : str
-        Of the file.
+        Encoding of the file.
     mark : bytes
         Its byte order mark.
     above : str
@@ -122,7 +122,7 @@ class CsvText:
         return self.data[self.above.count("\n") :].decode("utf-8")
 
     def encode(self, text: str) -> bytes:
-        """Return text as the bytes of a file that is written as this one is."""
+        """Return text as bytes in the encoding of this file."""
         if self.mark:
             return self.mark + text.encode(_BOMS[self.mark][1])
         name = codecs.lookup(self.encoding).name
@@ -141,7 +141,7 @@ class CsvText:
 
 
 def open_csv(name: str, data: bytes, how: CsvDialect) -> CsvText:
-    """Find out how a text file is written.
+    """Detect the format of a text file.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def _to_utf8(name: str, data: bytes, encoding: str | None, notes: list[str]) -> 
         found = "cp1252" if _decodes(data, "cp1252") else "latin-1"
         notes.append(f"{name}: read as {found}, because it is not UTF-8 text")
     elif encoding is None and found != "utf-8-sig":
-        notes.append(f"{name}: read as {found}, as its first bytes say")
+        notes.append(f"{name}: read as {found}, according to its first bytes")
     chosen = encoding or found or "utf-8"
     try:
         return data.decode(chosen).removeprefix("\ufeff").encode("utf-8"), chosen
@@ -248,7 +248,7 @@ def _records(name: str, data: bytes, sep: str) -> Iterator[tuple[int, int, list[
 
 def _first_records(name: str, data: bytes, sep: str) -> list[list[str]]:
     found: list[list[str]] = []
-    with suppress(DataError):  # a quote that is never closed: told by whoever reads it all
+    with suppress(DataError):  # a quote that is never closed raises when the whole file is read
         for _, _, fields in _records(name, data, sep):
             if fields:
                 found.append(fields)
@@ -278,11 +278,11 @@ def _names(name: str, data: bytes, sep: str, header: bool, notes: list[str]) -> 
     numbers = [text for text in first if _NUMBER.fullmatch(text)]
     if numbers:
         notes.append(
-            f"{name}: the first line is taken for names of columns, but holds "
+            f"{name}: the first line is read as column names, but holds "
             f"{list_names(numbers)}: if it is "
-            "a row, say so (--no-header at the command line)"
+            "a row, declare that (--no-header at the command line)"
         )
-    # a column without a name is called what pandas calls it
+    # a column without a name gets the name pandas would give it
     names = tuple(text if text.strip() else f"Unnamed: {i}" for i, text in enumerate(first))
     if len(set(names)) < len(names):
         twice = sorted({text for text in names if names.count(text) > 1})

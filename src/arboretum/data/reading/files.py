@@ -1,9 +1,9 @@
-"""Tables from files: CSV and its like (also gzipped), Parquet, or bytes that came through a pipe.
+"""Tables from files: CSV and similar formats (also gzipped), Parquet, or bytes from a pipe.
 
 table.csv  table.tsv  table.txt  (.gz)   ──dialect──▶  text  ──csv_table──▶  columns
 table.parquet                            ──pyarrow or polars──────────────▶  columns
 
-A small compressed file can hold a table larger than any memory. What is unpacked is limited to the memory
+A small compressed file can hold a table larger than any memory. Unpacking is limited to the memory
 of the machine (`_check_size`): a Parquet file by the types and sizes in its footer, before anything is
 unpacked, a gzipped one while it is unpacked.
 """
@@ -40,7 +40,7 @@ _FEWER = "read some of its columns or rows with pyarrow and pass that table"
 
 @dataclass(frozen=True, eq=False)
 class FileTable:
-    """What a file holds: names (None if there are none), raw columns, rows; the text they were read from."""
+    """The contents of a file: names (None if there are none), raw columns, rows; the text of a text file."""
 
     names: tuple[str, ...] | None
     columns: list[Raw]
@@ -49,18 +49,18 @@ class FileTable:
 
     @property
     def notes(self) -> list[str]:
-        """What had to be found out, in words."""
+        """What had to be detected, in words."""
         return [] if self.text is None else self.text.notes
 
 
 def read_file(path: str | Path, how: CsvDialect | None = None) -> FileTable:
-    """Read a file; its name says what it is.
+    """Read a file; its suffix determines its kind.
 
     Parameters
     ----------
     path : str or Path
     how : CsvDialect, optional
-        How a text file is written; what it leaves open is found out.
+        The format of a text file; what it leaves open is detected.
     """
     path = Path(path)
     if not path.exists():
@@ -72,14 +72,14 @@ def read_file(path: str | Path, how: CsvDialect | None = None) -> FileTable:
         return _read_parquet(str(path), path)
     if not name.removesuffix(".gz").endswith(_TEXT):
         raise DataError(
-            f"cannot tell what {str(path)!r} holds: arboretum reads .csv, .tsv, .txt (also .gz) and .parquet "
+            f"the kind of {str(path)!r} is unknown: arboretum reads .csv, .tsv, .txt (also .gz) and .parquet "
             "files; read anything else with pandas or polars and pass the dataframe"
         )
     return read_bytes(str(path), path.read_bytes(), how)
 
 
 def read_bytes(name: str, data: bytes, how: CsvDialect | None = None) -> FileTable:
-    """Read what a file or a pipe holds; ``name`` is for messages."""
+    """Read the contents of a file or a pipe; ``name`` is for messages."""
     if data.startswith(_PARQUET):
         return _read_parquet(name, BytesIO(data))
     if data.startswith(b"\x1f\x8b"):
@@ -93,7 +93,7 @@ def read_bytes(name: str, data: bytes, how: CsvDialect | None = None) -> FileTab
 
 
 def _unpacked(name: str, packed: IO[bytes]) -> bytes:
-    """Return what a gzipped file holds, unless that is larger than the memory."""
+    """Return the contents of a gzipped file, unless they are larger than the memory."""
     parts, size = [], 0
     with gzip.GzipFile(fileobj=packed) as file:
         while part := file.read(_BLOCK):
@@ -121,7 +121,7 @@ def _memory() -> int:
         AttributeError,
         ValueError,
         OSError,
-    ):  # Windows: as much as a 64-bit Python may have today
+    ):  # Windows: the most a 64-bit Python may have today
         return 1 << 40
 
 
@@ -146,7 +146,7 @@ def _read_parquet(name: str, source: Path | BytesIO) -> FileTable:
 
 
 def _parquet_pyarrow(name: str, source: Any) -> FileTable:
-    """Read strings as a dictionary and codes: one long string in many rows takes its length once."""
+    """Read strings as a dictionary and codes: a long string in many rows takes its length once."""
     from pyarrow import parquet
 
     with parquet.ParquetFile(source) as file:
@@ -155,7 +155,9 @@ def _parquet_pyarrow(name: str, source: Any) -> FileTable:
         size = _decoded_size(file.metadata, strings)
         _check_size(name, size, _FEWER)
         for batch in file.iter_batches(_BATCH, columns=sorted(delta)) if delta else ():
-            size += batch.nbytes  # a string repeats the one before it: the footer has no size of it
+            size += (
+                batch.nbytes
+            )  # strings may repeat the one before: the footer has no size for them
             _check_size(name, size, _FEWER)
         delta |= _encoded(file.metadata, "DELTA_LENGTH_BYTE_ARRAY")
     # pyarrow makes no dictionaries of delta encodings
@@ -167,7 +169,7 @@ def _parquet_pyarrow(name: str, source: Any) -> FileTable:
 
 
 def _string_columns(name: str, schema: Any) -> set[str]:
-    """Return the names of the columns of strings; refuse those of bytes, lists and structures unread."""
+    """Return the names of the columns of strings; refuse columns of bytes, lists and structures unread."""
     from pyarrow import types
 
     for field in schema:
@@ -188,9 +190,9 @@ def _encoded(footer: Any, encoding: str) -> set[str]:
 
 
 def _decoded_size(footer: Any, strings: set[str]) -> int:
-    """Return the bytes that a Parquet file takes in memory, as its footer has them.
+    """Return the bytes that a Parquet file takes in memory, according to its footer.
 
-    A column takes its pages, unpacked. What is encoded in runs takes more: at least a code or a number
+    A column takes the size of its unpacked pages. Run-length encodings take more: at least a code or a number
     for every row.
     """
     widths = []
@@ -207,7 +209,7 @@ def _decoded_size(footer: Any, strings: set[str]) -> int:
 
 
 def _strings(raw: Raw) -> Raw:
-    """Return a column of strings, read as a dictionary, with the values that occur in it."""
+    """Return a column of strings, read as a dictionary, with only the values that occur in it."""
     if not isinstance(raw, Words):
         return raw
     counts = np.bincount(raw.codes.astype(np.intp) + 1, minlength=len(raw.values) + 1)[1:]
@@ -223,5 +225,5 @@ def _parquet_polars(name: str, source: Any) -> FileTable:
 
 
 def _is_index(name: str) -> bool:
-    """Tell the row labels that pandas stores along with the columns."""
+    """Return True for the row labels that pandas stores along with the columns."""
     return re.fullmatch(r"__index_level_\d+__", name) is not None

@@ -5,8 +5,8 @@ A column is read by one convention, the first that all its texts follow:
     1,001.46   ──decimal point──▶  1001.46          31/12/2023   ──day first──▶    2023-12-31
     1.001,46   ──decimal comma──▶  1001.46          12/31/2023   ──month first──▶  2023-12-31
 
-Signs of currencies and % are dropped. What two conventions would read differently (1,234 or 03/04/2024)
-follows the first: a point for decimals, the day before the month.
+Currency signs and % are dropped. Texts that two conventions read differently (1,234 or 03/04/2024)
+follow the first: a point for decimals, the day before the month.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ __all__ = [
     "write_number",
 ]
 
-_SAMPLE = 40  # different texts that tell what a column holds
+_SAMPLE = 40  # distinct texts by which a column is judged
 _CURRENCY = "[$€£¥₹₽]|USD|EUR|GBP|CHF"
 _NUMBER = r"\(?\s*[-+]?\s*(?:{c})?\s*[-+]?({body})\s*(?:%|{c})?\s*\)?"
 _GROUPED = r"(?:\d{{1,3}}(?:[{g}'’\u00a0\u202f ]\d{{3}})+|\d+)(?:{d}\d*)?|{d}\d+"
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
 _DATE = re.compile(
     r"\d{1,4}[-/. ] ?(\d{1,2}|[A-Za-z]{3,9})[-/. ,]|\d{8}|[A-Za-z]{3,9} \d{1,2}, ?\d"
-)  # how a date may begin
+)  # possible beginnings of a date
 _TIME = ("", " %H:%M", " %H:%M:%S")
 _BEGINS = frozenset("0123456789+-(.,$€£¥₹₽")
 _MONTHS = frozenset(
@@ -56,7 +56,7 @@ _MONTHS = frozenset(
         "CHF",
     ]
 )
-DATE_ORDERS = {  # name -> the forms it is tried in
+DATE_ORDERS = {  # name -> its forms, in the order in which they are tried
     "day first": ("%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%d/%m/%y", "%d.%m.%y"),
     "month first": ("%m/%d/%Y", "%m-%d-%Y", "%m/%d/%y"),
     "year first": ("%Y/%m/%d", "%Y.%m.%d", "%Y-%m-%d", "%Y%m%d"),
@@ -75,7 +75,7 @@ _PATTERNS = {".": _pattern(",", "."), ",": _pattern(".", ",")}
 def read_numbers(
     texts: Sequence[str], decimal: str | None = None
 ) -> tuple[list[float], str] | None:
-    """Return the numbers that texts stand for and their decimal sign; None if one of them is no number.
+    """Return the numbers that texts denote and their decimal sign; None if one of them is no number.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def _value(match: re.Match[str], decimal: str) -> float:
 
 
 def read_dates(texts: Sequence[str], form: str | None = None) -> tuple[list[datetime], str] | None:
-    """Return the moments that texts stand for and how they are written; None if one of them is no date.
+    """Return the times that texts denote and their convention; None if one of them is no date.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def date_form(texts: Sequence[str], form: str) -> str | None:
 
 
 def write_number(value: float, texts: Sequence[str], decimal: str) -> str:
-    """Write a number as others of its column are written.
+    """Write a number in the style of the other numbers of its column.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def write_number(value: float, texts: Sequence[str], decimal: str) -> str:
 
 
 def is_iso_moment(text: str) -> bool:
-    """Tell ``2024-03-31`` and ``2024-03-31 10:15:00``."""
+    """Return True for texts like ``2024-03-31`` and ``2024-03-31 10:15:00``."""
     if not _ISO.fullmatch(text):
         return False
     try:
@@ -190,7 +190,7 @@ def is_iso_moment(text: str) -> bool:
 
 
 def is_plain_number(text: str) -> bool:
-    """Tell ``12.5`` and ``-3e4``."""
+    """Return True for texts like ``12.5`` and ``-3e4``."""
     try:
         float(text)
     except ValueError:
@@ -206,9 +206,9 @@ def _parsed(texts: Sequence[str], form: str) -> list[datetime] | None:
 
 
 def looks_like(values: Sequence[object]) -> str | None:
-    """Tell ``"numbers"`` or ``"dates"`` that were written as words; None for words, and for mere digits.
+    """Return ``"numbers"`` or ``"dates"`` if words are written as such; None for words and for mere digits.
 
-    Digits alone may be a code (a postcode, a part number): nobody writes a name as 12.50 or as 31/12/2023.
+    Digits alone may be a code (a postcode, a part number), but no name looks like 12.50 or 31/12/2023.
 
     Examples
     --------

@@ -80,6 +80,8 @@ def first_missing(entries, start, end):
     entries (n_entries,) uint32.
     """
     low, high = start, end
+    if low < high and not entries[high - 1] & MISSING:
+        return high
     while low < high:
         middle = (low + high) // 2
         if entries[middle] & MISSING:

@@ -25,12 +25,13 @@ __all__ = [
 
 
 @kernel
-def mark_lists(lists, slots, start, end, cut, missing_left, side, has_missing):
+def mark_lists(lists, slots, nodes, best, side, has_missing):
     """Mark what a cut of each node's list sends left (1) and right (0).
 
-    lists (n_columns, n_rows) uint32; slots, start, end, cut (n_nodes,) int64; missing_left (n_nodes,)
-    uint8; side (n_rows,) uint8, written; has_missing (n_nodes,) bool, written.
+    lists (n_columns, n_rows) uint32; slots (n_nodes,) int64; side (n_rows,) uint8, written; has_missing
+    (n_nodes,) bool, written.
     """
+    start, end, cut, missing_left = nodes.start, nodes.end, best.cut, best.missing_left
     for k in range(len(start)):
         entries = lists[slots[k]]
         lo, hi = start[k], end[k]
@@ -43,13 +44,13 @@ def mark_lists(lists, slots, start, end, cut, missing_left, side, has_missing):
 
 
 @kernel
-def mark_codes(codes, columns, rows, start, end, cut, missing_left, side, has_missing, above):
+def mark_codes(codes, columns, rows, nodes, best, side, has_missing, above):
     """Mark a cut of each node's column of codes; ``above``: the first code on the right, or -1.
 
-    codes (n_columns, n_rows) uint8 or uint16; rows (n_rows,) uint32; start, end, cut (n_nodes,) int64;
-    missing_left (n_nodes,) uint8; side (n_rows,) uint8, written; has_missing (n_nodes,) bool, written;
-    above (n_nodes,) int64, written.
+    codes (n_columns, n_rows) uint8, uint16 or uint32; rows (n_rows,) uint32; side (n_rows,) uint8,
+    written; has_missing (n_nodes,) bool, written; above (n_nodes,) int64, written.
     """
+    start, end, cut, missing_left = nodes.start, nodes.end, best.cut, best.missing_left
     for k in range(len(start)):
         code_of = codes[columns.slot[k]]
         missing_code = columns.n_codes[k]
@@ -68,13 +69,14 @@ def mark_codes(codes, columns, rows, start, end, cut, missing_left, side, has_mi
 
 
 @kernel
-def mark_categories(codes, columns, rows, start, end, takes, missing_left, side, has_missing):
+def mark_categories(codes, columns, rows, nodes, takes, missing_left, side, has_missing):
     """Mark the rows of each node's category split; ``takes[k, code]`` is 1 for left.
 
-    codes (n_columns, n_rows) uint8 or uint16; rows (n_rows,) uint32; start, end (n_nodes,) int64;
-    missing_left (n_nodes,) uint8; takes (n_nodes, most codes) uint8; side (n_rows,) uint8, written;
+    codes (n_columns, n_rows) uint8, uint16 or uint32; rows (n_rows,) uint32; takes
+    (n_nodes, most codes) uint8; missing_left (n_nodes,) uint8; side (n_rows,) uint8, written;
     has_missing (n_nodes,) bool, written.
     """
+    start, end = nodes.start, nodes.end
     for k in range(len(start)):
         code_of = codes[columns.slot[k]]
         missing_code = columns.n_codes[k]

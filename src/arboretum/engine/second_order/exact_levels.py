@@ -18,7 +18,6 @@ from arboretum.engine.columns.lists import NOWHERE, Lists, PlacedRows, divide_ro
 from arboretum.engine.columns.presort import POSITION
 from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.dtypes import NUMBER
-from arboretum.engine.random import mix
 from arboretum.engine.second_order.draw import ColumnDraw, inherit_groups, open_all_groups
 from arboretum.engine.second_order.exact import (
     Candidates,
@@ -30,14 +29,13 @@ from arboretum.engine.second_order.exact import (
     fill_words,
     search_lists,
 )
-from arboretum.engine.second_order.loss import take_derivatives
-from arboretum.engine.second_order.pack import GivenRows, add_value, choose_scales, find_largest
+from arboretum.engine.second_order.pack import choose_scales, find_largest
 from arboretum.engine.second_order.score import part_bounds
 
 __all__ = [
     "ExactTable",
     "GrowingExactTree",
-    "grow_exact_rounds",
+    "grow_exact",
     "make_root",
     "open_level",
     "split_level",
@@ -75,8 +73,8 @@ class ExactTable(NamedTuple):
 
 
 # ---------------------------------------------------------------------- steps
-@subkernel
-def _make_root(tree, sums, n_rows):
+@kernel
+def make_root(tree, sums, n_rows):
     """Make the root.
 
     sums (2,) int64.
@@ -88,16 +86,16 @@ def _make_root(tree, sums, n_rows):
     open_all_groups(tree.draw)
 
 
-@subkernel
-def _open(tree, nodes, monotone, unit, rules):
+@kernel
+def open_level(tree, nodes, monotone, scales, rules):
     """Begin a level, of the given nodes: describe them, note which might be split; return how many.
 
     Both sides of a split need rows and cover. For the level above the left children are noted of nodes of
     which a child might be split, else -1.
 
-    nodes (n_nodes,) EXACT_NODE, updated; monotone (n_features,) int8, or empty.
+    nodes (n_nodes,) EXACT_NODE, updated; monotone (n_features,) int8, or empty; scales (1,) SCALES.
     """
-    every, counters, many = tree.nodes, tree.counters[0], 0
+    every, counters, unit, many = tree.nodes, tree.counters[0], scales[0].fine_unit, 0
     above, first = counters.above, counters.first
     for turn in range(2 if len(monotone) else 1):  # bounds need answers, and change them
         for k in range(above, first if turn else above):
@@ -122,8 +120,8 @@ def _open(tree, nodes, monotone, unit, rules):
     return many
 
 
-@subkernel
-def _split(tree, nodes, found, lists, entries, rules):
+@kernel
+def split_level(tree, nodes, found, lists, entries, rules):
     """End a level: choose its splits, no more than there may be leaves, and make the next level.
 
     Returns how many splits there are.
@@ -203,10 +201,16 @@ def _prune(tree, rules):
             nodes[k].first_child = -1
 
 
-@subkernel
-def _write_tree(tree, unit, rules, step, log, at):
-    """Prune a tree and write its nodes down, from ``at`` on; their answers are multiplied by ``step``."""
+@kernel
+def write_tree(tree, scales, rules, step, log, at):
+    """Prune a tree and write its nodes down, from ``at`` on; return how many they are.
+
+    Their answers are multiplied by ``step``.
+
+    scales (1,) SCALES.
+    """
     _prune(tree, rules)
+    unit = scales[0].fine_unit
     nodes, many, n = tree.nodes, 1, tree.counters[0].end
     for k in range(n):
         nodes[k].number = -1 if k else 0  # unless its parent is kept
@@ -231,43 +235,6 @@ def _write_tree(tree, unit, rules, step, log, at):
         out.cover = np.float64(node.h) * unit.h
         out.value = (node.answer + 0.0) * step + 0.0  # 0 has no sign
     return many
-
-
-# ---------------------------------------------------------------------- for several threads
-@kernel
-def make_root(tree, sums, n_rows):
-    """Make the root.
-
-    sums (2,) int64.
-    """
-    _make_root(tree, sums, n_rows)
-
-
-@kernel
-def open_level(tree, nodes, monotone, scales, rules):
-    """Begin a level: describe its nodes; return how many might be split.
-
-    nodes (n_nodes,) EXACT_NODE, updated; monotone (n_features,) int8, or empty; scales (1,) SCALES.
-    """
-    return _open(tree, nodes, monotone, scales[0].fine_unit, rules)
-
-
-@kernel
-def split_level(tree, nodes, found, lists, entries, rules):
-    """End a level whose cuts are found: choose splits, make the next level; return how many splits.
-
-    nodes (n_nodes,) EXACT_NODE, updated; found (n_columns, n_nodes) EXACT_CUT; entries (n_rows,) uint64.
-    """
-    return _split(tree, nodes, found, lists, entries, rules)
-
-
-@kernel
-def write_tree(tree, scales, rules, step, log, at):
-    """Prune a tree and write its nodes down; return how many they are.
-
-    scales (1,) SCALES.
-    """
-    return _write_tree(tree, scales[0].fine_unit, rules, step, log, at)
 
 
 # ---------------------------------------------------------------------- all of them in one call
@@ -307,14 +274,14 @@ def _grow(tree, table, sampled, key, scales, rules):
     scales (1,) SCALES.
     """
     draw, counters, candidates = tree.draw, tree.counters[0], table.candidates
-    unit, rows = scales[0].fine_unit, table.rows
+    rows = table.rows
     lists = _lists(table, table.lists.entries, _ROOT)
     if sampled:
         lists = _lists(table, table.target, _SAMPLE)
     while True:
         above, first, end = lists, counters.first, counters.end
         nodes, parents = tree.nodes[first:end], tree.nodes[counters.above : first]
-        many = _open(tree, nodes, candidates.monotone, unit, rules)
+        many = open_level(tree, nodes, candidates.monotone, scales, rules)
         if many:
             able = tree.able[:many]
             if first > 0:
@@ -323,47 +290,24 @@ def _grow(tree, table, sampled, key, scales, rules):
                 draw_allowed(draw, first, able, counters.depth, key, rules, candidates.allowed)
             level = Level(nodes, able, lists, rows.words, parents, above, rows.place, table.found)
             search_lists(level, candidates, scales, rules, 0, len(draw.features), table.scratch)
-        if _split(tree, nodes, table.found, lists, rows.entries, rules) == 0:
+        if split_level(tree, nodes, table.found, lists, rows.entries, rules) == 0:
             return
         divide_rows(lists, nodes, 0, end - first, rows, counters.depth < rules.max_depth)
 
 
-@kernel(makes_arrays=True)
-def grow_exact_rounds(derive, tree, table, given, scales, rules, target, turn, columns, log):
-    """Make some rounds of exact trees; see `rounds.grow_rounds`.
+@subkernel(makes_arrays=True)
+def grow_exact(trees, given, n_rows, step, log, at):
+    """Grow a tree and write it down from ``at`` on; return its nodes, 0 if a derivative is not good.
 
-    ``columns`` has a line for every output, or one for all. Trees that were not split answer like others.
-
-    columns (n_outputs or 1, n_columns) int64.
+    ``trees`` is an OnLists (rounds.py); answers are multiplied by ``step``.
     """
-    made, at, n_outputs, entries = 0, log.start, len(target.g), table.rows.entries
-    n_rows = len(given.rows) if len(given.rows) else len(target.y)
-    sums, chosen = np.empty(2, np.int64), scales.chosen
-    shares = np.empty((n_outputs + 2, len(target.y)))
-    for m in range(turn.first, turn.first + turn.rounds):
-        if at + log.most_nodes > len(log.nodes):
-            break
-        take_derivatives(derive, target, shares)
-        for k in range(n_outputs):
-            for j in range(columns.shape[1]):
-                tree.draw.features[j] = columns[min(k, len(columns) - 1), j]
-            key = mix(mix(mix(turn.seed, np.uint64(m)), np.uint64(k)), np.uint64(0))
-            of_output = GivenRows(
-                target.g[k], target.h[k], given.rows, given.factor, given.most, key
-            )
-            find_largest(of_output, 0, len(of_output.g), scales.largest[0])
-            if not choose_scales(of_output, scales, n_rows):
-                return made
-            fill_words(of_output, chosen, 0, n_rows, entries, table.rows.words, sums)
-            _make_root(tree, sums, n_rows)
-            _fill_root(table, tree.draw.features, given.rows)
-            _grow(tree, table, len(given.rows) > 0, key, chosen, rules)
-            end = at + _write_tree(tree, chosen[0].fine_unit, rules, turn.step, log, at)
-            for i in range(at, end if turn.moves else at):
-                leaf = log.nodes[i]
-                if leaf.first_child < 0:
-                    add_value(entries, leaf.start, leaf.end, leaf.value, target.score, np.uint64(k))
-            at = end
-            log.ends[made] = at
-            made += 1
-    return made
+    tree, table, scales, rules = trees.tree, trees.table, trees.scales, trees.rules
+    entries, sums, chosen = table.rows.entries, np.empty(2, np.int64), scales.chosen
+    find_largest(given, 0, len(given.g), scales.largest[0])
+    if not choose_scales(given, scales, n_rows):
+        return 0
+    fill_words(given, chosen, 0, n_rows, entries, table.rows.words, sums)
+    make_root(tree, sums, n_rows)
+    _fill_root(table, tree.draw.features, given.rows)
+    _grow(tree, table, len(given.rows) > 0, given.key, chosen, rules)
+    return write_tree(tree, chosen, rules, step, log, at)

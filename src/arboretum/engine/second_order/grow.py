@@ -41,7 +41,7 @@ from arboretum.engine.second_order.nodes import (
 from arboretum.engine.second_order.pack import choose_scales
 from arboretum.engine.second_order.score import answer
 
-__all__ = ["grow", "grow_alone"]
+__all__ = ["grow"]
 
 _ROOT, _NOBODY = np.int64(0), np.int64(-1)
 _FEW_ROWS = 4096  # that are not worth sharing
@@ -273,17 +273,3 @@ def grow(team, parts, state, scratch, n_rows, n_threads, leads):
             waited = teams.wait_turn(waited)
         else:
             return
-
-
-@inline
-def grow_alone(parts, state, scratch, n_rows):
-    """`grow` by one thread."""
-    task = state.tree.task[0]
-    task.threads = 1
-    start, n_items = ticks(), _begin(state, n_rows)
-    while n_items != 0:
-        for item in range(-n_items):
-            do_item(parts, state, scratch, item)
-        now = ticks()
-        task.ticks[task.kind] += now - start
-        start, n_items = now, _go_on(parts, state)

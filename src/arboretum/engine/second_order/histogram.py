@@ -18,16 +18,6 @@ bins' Σg and then its bins' Σh; tables of no more rows keep both in one number
 A column has as many places there as bins are in use, and one more for the missing values: small tables of
 few bins are soon emptied, added and subtracted.
 
-Sums of wide columns of numbers are packed in the small nodes of any table. A node of fewer rows than such a
-column has bins leaves most of them empty: it has a list in the place of its sums, those of the bins that hold
-rows, packed, and which bins these are (16 bits each):
-
-    list      | sums | … | numbers of bins | … | how many | sum of missing values
-
-Its children's lists are made in one walk through it, beside the table in which the smaller was counted. A bin
-without a sum is not in the list, though rows of h = 0 may be in it, whose g are 0 together: where a child has
-such rows, its parent's list becomes sums again.
-
 Tiles are shared out to threads. The larger of two siblings is what the parent has more than the smaller.
 """
 
@@ -37,26 +27,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from arboretum.engine.atomic import lowest_bit, prefetch, prefetch_at, used_bits
+from arboretum.engine.atomic import prefetch, prefetch_at
 from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 
 __all__ = [
     "add",
     "add_wide_segment",
     "counter_of",
-    "empty_column",
     "empty_tile",
     "empty_wide_tile",
-    "list_limit",
-    "list_sums",
-    "list_table",
-    "move_table",
-    "numbers_start",
-    "pack_sums",
     "pack_tiles",
     "pack_wide",
-    "part_list",
-    "spread_list",
     "subtract",
 ]
 
@@ -64,14 +45,12 @@ WORD, TILE = 8, 16  # columns
 WIDE_WORD = 4
 BINS = 256
 FULL = 65536  # rows until the small tables must be emptied
-SMALL = 32767  # rows of nodes that have packed sums of wide columns; larger ones may be counted in pieces
 _AHEAD = np.uint64(24)  # entries
 _ROW = np.uint64(32)
 _BYTE, _PAIR = np.uint64(255), np.uint64(65535)
 _LOW16, LOW32 = np.int64(0xFFFF), np.int64(0xFFFFFFFF)
 _S1, _S2, _S4, _S6 = np.uint64(8), np.uint64(16), np.uint64(32), np.uint64(48)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
-_GROUP = np.uint64(64)  # bins that are looked at together
 _BITS8, _BITS16 = np.uint64(3), np.uint64(4)  # of codes, as powers of two
 
 
@@ -307,25 +286,15 @@ def empty_tile(small, hist, starts, first, last, fresh):
 
 
 @subkernel
-def empty_column(table, hist, starts, column, fresh):
-    """Empty the table of a column of 16 bits into its sums, which it begins if ``fresh``.
-
-    table (at least bins,) int64, left at 0; hist (n_sums,) int64, updated; starts (n_columns + 1,)
-    int64.
-    """
-    packed, start = len(hist) == starts[len(starts) - 1], starts[column]
-    _empty(table, hist, start, starts[column + 1] - start, packed, fresh)
-
-
-@subkernel
 def empty_wide_tile(small, hist, starts, first, last, fresh):
     """`empty_tile` for columns of 16 bits, whose tables stand as close as their sums.
 
     small (n_small,) int64, left at 0; hist (n_sums,) int64, updated; starts (n_columns + 1,) int64.
     """
-    base = starts[first]
+    base, packed = starts[first], len(hist) == starts[len(starts) - 1]
     for f in range(first, last):
-        empty_column(small[starts[f] - base : starts[f + 1] - base], hist, starts, f, fresh)
+        start, bins = starts[f], starts[f + 1] - starts[f]
+        _empty(small[start - base : start - base + bins], hist, start, bins, packed, fresh)
     small[starts[last] - base] = 0  # where places without a column were counted
 
 
@@ -347,146 +316,3 @@ def subtract(parent, child):
     """
     for i in range(len(parent)):
         parent[i] -= child[i]
-
-
-# ---------------------------------------------------------------------- lists of bins in use
-@subkernel
-def list_limit(bins):
-    """Return up to how many entries a list finds room in the place of so many bins."""
-    return 3 * bins // 4 - 1
-
-
-@subkernel
-def numbers_start(bins):
-    """Return where the numbers of a list's bins begin in its place."""
-    return list_limit(bins) + 1
-
-
-@subkernel
-def _close_list(place, bins, many, missing):
-    """Write how many bins a list has, and the sum of missing values.
-
-    place (bins,) int64, written.
-    """
-    place[bins - 2], place[bins - 1] = many, missing
-
-
-@inline
-def _move_bin(table, b, parent, takes, place, numbers, many):
-    """Move a bin of a table to the end of a list; ``takes`` takes it from the parent's sums, too.
-
-    table (bins,) int64, left at 0; parent (bins or 2 * bins,) int64, updated; place (bins,) int64,
-    written; numbers (n_numbers,) uint16, written.
-    """
-    both = table[b]
-    place[many], numbers[many], table[b] = both, b, 0
-    if takes and len(parent) == len(table):
-        parent[b] -= both
-    elif takes:
-        parent[b] -= both >> 32
-        parent[np.uint64(len(table)) + b] -= both & LOW32
-    return both
-
-
-@subkernel
-def list_table(table, parent, takes, place):
-    """Make a list of a table of packed sums, and empty it; ``takes`` takes it from the parent's sums, too.
-
-    table (bins,) int64, left at 0; parent (bins or 2 * bins,) int64, updated; place (bins,) int64,
-    written.
-    """
-    bins = len(table)
-    numbers, many = place[numbers_start(bins) :].view(np.uint16), _ZERO
-    last, at = np.uint64(bins - 1), _ZERO
-    while at + _GROUP <= last:
-        used = used_bits(table, at)
-        while used != _ZERO:
-            b = at + lowest_bit(used)
-            _move_bin(table, b, parent, takes, place, numbers, many)
-            many += _ONE
-            used &= used - _ONE
-        at += _GROUP
-    for b in range(at, last):
-        both = _move_bin(table, b, parent, takes, place, numbers, many)
-        many += np.uint64(both != 0)
-    missing = _move_bin(table, last, parent, takes, place, numbers, many)
-    _close_list(place, bins, many, missing)
-
-
-@subkernel
-def move_table(table, parent, takes, place):
-    """Make sums of a table of packed ones, and empty it; ``takes`` takes it from the parent's sums, too.
-
-    table (bins,) int64, left at 0; parent (bins or 2 * bins,) int64, updated; place (bins,) int64,
-    written.
-    """
-    bins = len(table)
-    if takes and len(parent) == bins:
-        subtract(parent, table)
-    elif takes:
-        for b in range(bins):
-            parent[b] -= table[b] >> 32
-            parent[bins + b] -= table[b] & LOW32
-    for b in range(bins):
-        place[b] = table[b]
-        table[b] = 0
-
-
-@subkernel
-def pack_sums(place, bins):
-    """Put Σg and Σh of a column into one number each, in their place.
-
-    place (2 * bins,) int64, updated.
-    """
-    for b in range(bins):
-        place[b] = (place[b] << 32) + place[bins + b]
-
-
-@subkernel
-def list_sums(place, table):
-    """Make a list of packed sums, in their place; ``table`` is empty before and after.
-
-    place (at least bins,) int64, updated; table (bins,) int64, scratch.
-    """
-    for b in range(len(table)):
-        table[b] = place[b]
-    list_table(table, table, False, place)
-
-
-@subkernel
-def spread_list(place, bins, table):
-    """Make packed sums of a list, in their place; ``table`` is written on.
-
-    place (bins,) int64, updated; table (at least bins,) int64, scratch.
-    """
-    numbers, last = place[numbers_start(bins) :].view(np.uint16), np.uint64(bins - 1)
-    for b in range(bins):
-        table[b] = 0
-    for k in range(np.uint64(place[bins - 2])):
-        table[np.uint64(numbers[k])] = place[k]
-    table[last] = place[last]
-    for b in range(bins):
-        place[b] = table[b]
-
-
-@subkernel
-def part_list(table, parent, place, bins):
-    """Part a node's list: what a table, which is emptied, counted is one child's, the rest the other's.
-
-    table (bins,) int64, left at 0; parent (bins,) int64, updated; place (bins,) int64, written.
-    """
-    start = numbers_start(bins)
-    numbers, others = place[start:].view(np.uint16), parent[start:].view(np.uint16)
-    many, left, last = _ZERO, _ZERO, np.uint64(bins - 1)
-    for k in range(np.uint64(parent[bins - 2])):
-        b = np.uint64(others[k])
-        both, rest = table[b], parent[k] - table[b]
-        table[b] = 0
-        place[many], numbers[many] = both, b
-        many += np.uint64(both != 0)
-        parent[left], others[left] = rest, b
-        left += np.uint64(rest != 0)
-    rest = parent[last] - table[last]
-    _close_list(place, bins, many, table[last])
-    _close_list(parent, bins, left, rest)
-    table[last] = 0

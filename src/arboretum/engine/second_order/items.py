@@ -32,22 +32,14 @@ from arboretum.engine.dtypes import COUNT, FILL, MERGE, PART, SCALE, SCAN
 from arboretum.engine.second_order.draw import draw_columns
 from arboretum.engine.second_order.histogram import (
     FULL,
-    SMALL,
     add,
     add_wide_segment,
     counter_of,
-    empty_column,
     empty_tile,
     empty_wide_tile,
-    list_sums,
-    list_table,
-    move_table,
-    pack_sums,
-    part_list,
-    spread_list,
     subtract,
 )
-from arboretum.engine.second_order.nodes import State, rows_to_list
+from arboretum.engine.second_order.nodes import State
 from arboretum.engine.second_order.pack import (
     GivenRows,
     add_fine,
@@ -63,8 +55,7 @@ __all__ = ["Parts", "do_item", "find_parts"]
 
 _AHEAD, _APART = np.uint64(24), np.uint64(16)  # entries; rows, whose codes are a byte or two each
 _ROW = np.uint64(32)
-_ONE, _ZERO = np.uint64(1), np.int64(0)
-_H, _NONE = np.uint64(0xFFFF), np.uint64(0)  # of an entry
+_ONE = np.uint64(1)
 
 
 # ---------------------------------------------------------------------- rows are parted
@@ -201,79 +192,10 @@ def _count_wide_tile(store, tree, scratch, tile, piece):
             if capacity == 0:
                 empty_wide_tile(small, hist, store.starts, first, last, fresh)
                 capacity, fresh = FULL, False
-    if _is_small(store, tree, node, first, last):
-        _part_tile(store, tree, scratch, first, last)
-        return
     if fresh or capacity < FULL:
         empty_wide_tile(small, hist, store.starts, first, last, fresh)
     if tree.task[0].pieces == 1:
         _take_from_parent(store, tree, tile)
-
-
-@subkernel
-def _most_listed(store, first, last):
-    """Return up to how many rows a node has a list of one of these columns."""
-    most = _ZERO
-    for f in range(first, last):
-        most = max(most, store.listed[f])
-    return most
-
-
-@subkernel
-def _is_small(store, tree, node, first, last):
-    """Tell whether a node has lists of some columns, or packed sums where those of the table are not."""
-    most = _most_listed(store, first, last)
-    if most > 0 and tree.hists.shape[1] > store.starts[len(store.starts) - 1]:
-        most = SMALL
-    return rows_to_list(tree.nodes[node]) <= most
-
-
-@subkernel
-def _has_flat_rows(tree, node):
-    """Tell whether some row of a node has h = 0."""
-    entries, found = tree.lists[tree.nodes[node].depth & 1], False
-    for k in range(tree.ranges.shape[1]):
-        for i in range(np.uint64(tree.ranges[node, k].start), np.uint64(tree.ranges[node, k].end)):
-            found |= (entries[i] & _H) == _NONE
-    return found
-
-
-@subkernel
-def _part_tile(store, tree, scratch, first, last):
-    """Make the sums or lists of a small node that was counted, and of its parent's those of its sibling."""
-    task, starts, n_nodes = tree.task[0], store.starts, tree.counters[0].nodes
-    child, hist, base = tree.nodes[task.node], tree.hists[task.slot], starts[first]
-    rows = child.rows
-    rest = tree.nodes[n_nodes - 2].rows + tree.nodes[n_nodes - 1].rows - rows
-    all_rows = rows + rest if child.depth > 1 else rows_to_list(tree.nodes[0])
-    above, takes = tree.hists[max(task.parent_slot, _ZERO)], task.parent_slot >= 0
-    times = len(hist) // starts[len(starts) - 1]
-    flat = all_rows <= _most_listed(store, first, last) and _has_flat_rows(tree, task.node)
-    for f in range(first, last):
-        limit, bins, at = store.listed[f], starts[f + 1] - starts[f], times * starts[f]
-        table = scratch.small[starts[f] - base : starts[f + 1] - base]
-        if limit == 0:
-            empty_column(table, hist, starts, f, True)
-            if takes:
-                subtract(above[at : at + times * bins], hist[at : at + times * bins])
-            continue
-        apart = times > 1 and all_rows > SMALL
-        place, parent = hist[at : at + bins], above[at : at + (2 * bins if apart else bins)]
-        if takes and all_rows <= limit:
-            if not flat:
-                part_list(table, parent, place, bins)
-                continue
-            spread_list(parent, bins, scratch.left_g)
-        if rows <= limit:
-            list_table(table, parent, takes, place)
-        else:
-            move_table(table, parent, takes, place)
-        if takes and rest <= SMALL:
-            if apart:
-                pack_sums(parent, bins)
-            if rest <= limit:
-                list_sums(parent, table)
-    scratch.small[starts[last] - base] = 0  # where places without a column were counted
 
 
 @inline
@@ -323,7 +245,6 @@ def _scanned_node(tree, item, rules, scales):
     return ScannedNode(
         node.sum_g, h, unit.g, unit.h, rows, node.answer, node.lower, node.upper,
         rows / np.float64(h) if h > 0 else 0.0, is_plain(node.lower, node.upper, rules),
-        rows_to_list(node),
     )  # fmt: skip
 
 
@@ -345,8 +266,7 @@ def do_scan(store, tree, features, rules, scales, scratch, item):
     hist = tree.hists[tree.nodes[tree.task[0].scanned[side]].slot]
     if first < last:
         drawn = tree.draw.drawn[side]
-        starts, listed = store.starts, store.listed
-        best_number(hist, starts, listed, drawn, first, last, features, node, rules, scratch)
+        best_number(hist, store.starts, drawn, first, last, features, node, rules, scratch)
         tree.best[item] = scratch.best[0]
 
 
@@ -359,8 +279,7 @@ def do_any_scan(store, tree, features, rules, scales, scratch, item):
     hist = tree.hists[tree.nodes[tree.task[0].scanned[side]].slot]
     if first < last:
         drawn = tree.draw.drawn[side]
-        starts, listed = store.starts, store.listed
-        best_of(hist, starts, listed, drawn, first, last, features, node, rules, scratch)
+        best_of(hist, store.starts, drawn, first, last, features, node, rules, scratch)
         tree.best[item] = scratch.best[0]
         for w in range(tree.best_members.shape[1]):
             tree.best_members[item, w] = scratch.members[w]

@@ -33,11 +33,9 @@ __all__ = [
     "missing_code",
     "next_leaf",
     "release_slot",
-    "rows_to_list",
     "take_slot",
 ]
 
-_MANY = np.int64(1) << 62
 _SPARE_SLOTS = 2  # always free: the children of a leaf without histograms need so many
 
 
@@ -54,9 +52,6 @@ class Store(NamedTuple):
     wide_width: int  # columns of such a word
     # (n_columns + 1,) int64, where a column's bins in use begin in a histogram; missing comes last
     starts: np.ndarray
-    listed: (
-        np.ndarray
-    )  # (n_columns,) int64, up to so many rows a node has a list of the bins in use
 
 
 class GrowingTree(NamedTuple):
@@ -99,12 +94,6 @@ def missing_code(store, column):
     if column < len(store.codes):
         return np.int64(BINS - 1)
     return store.starts[column + 1] - store.starts[column] - 1
-
-
-@subkernel
-def rows_to_list(node):
-    """Return the rows of a node that may have lists (histogram.py): not of the root, whose sums are read."""
-    return node.rows if node.depth > 0 else _MANY
 
 
 @subkernel

@@ -2,11 +2,13 @@
 
 On a small table a tree takes some ten microseconds, less than it takes to hand the grower's many arrays
 from Python to compiled code. So all outputs of a round are grown, added to the scores and written down
-together, and so are the rounds that follow, as long as nobody has to look at what was made; they are made
-into `Tree` objects later, many at a time (grow/decoding.py).
+together, and so are the rounds that follow, as long as nothing has to be looked at between them; they
+become `Tree` objects later, many at a time (grow/decoding.py).
 
     scores ──► g, h of every output ──► tree, tree, … ──► scores += η · tree ──► next round
                                              └──► log: nodes of all trees, one after another
+
+Trees grow on histograms (grow.py) or on presorted lists (exact_levels.py).
 """
 
 from __future__ import annotations
@@ -15,14 +17,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import kernel, subkernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.random import mix
-from arboretum.engine.second_order.grow import grow_alone
+from arboretum.engine.second_order.exact_levels import ExactTable, GrowingExactTree, grow_exact
+from arboretum.engine.second_order.grow import grow
+from arboretum.engine.second_order.items import Parts
 from arboretum.engine.second_order.loss import LossKernel, take_derivatives
 from arboretum.engine.second_order.nodes import State
-from arboretum.engine.second_order.pack import GivenRows, add_marked
+from arboretum.engine.second_order.pack import GivenRows, Scales, add_marked, add_value
+from arboretum.engine.second_order.score import SplitRules, SplitScratch
 
-__all__ = ["Log", "RoundTarget", "Turn", "grow_rounds"]
+__all__ = ["Log", "OnHistograms", "OnLists", "RoundTarget", "Turn", "grow_rounds"]
 
 
 class Log(NamedTuple):
@@ -49,15 +54,33 @@ class RoundTarget(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """Which rounds are to be made, and how."""
+    """Which rounds are made, and how."""
 
     seed: np.uint64
     first: int  # the number of the first round
     rounds: int
     step: float  # what answers are multiplied by
-    step_alone: float  # the same, of trees that were not split
+    step_alone: float  # the same, of trees that were not split (on histograms)
     moves: bool  # answers are added to the scores
     may_stick: bool  # a round of trees that were not split is the last
+
+
+class OnHistograms(NamedTuple):
+    """What trees are grown on histograms with."""
+
+    parts: Parts
+    state: State
+    scratch: SplitScratch
+    team: np.ndarray  # (48,) int64, of one thread (engine/team.py)
+
+
+class OnLists(NamedTuple):
+    """What exact trees are grown with."""
+
+    tree: GrowingExactTree
+    table: ExactTable
+    scales: Scales
+    rules: SplitRules
 
 
 @subkernel
@@ -74,8 +97,36 @@ def _write_down(tree, step, log, at, values):
         log.nodes[at + k].value = values[k]
 
 
+@inline
+def _grow_on_histograms(trees, given, n_rows, turn, log, at, values):
+    """Grow a tree and write it down from ``at`` on; return its nodes, 0 if a derivative is not good.
+
+    values (most nodes,) float64, written.
+    """
+    state, tree = trees.state, trees.state.tree
+    begun = State(state.store, tree, state.features, state.rules, given, state.scales)
+    grow(trees.team, trees.parts, begun, trees.scratch, n_rows, 1, True)
+    if tree.counters[0].failed:
+        return 0
+    n = tree.counters[0].nodes
+    _write_down(tree, turn.step if n > 1 else turn.step_alone, log, at, values)
+    return n
+
+
+@inline
+def _add_leaves(entries, log, at, end, score, k):
+    """Add the answers of an exact tree's leaves to the scores of their rows.
+
+    entries (n_rows,) uint64; score (n_rows, n_outputs) float64, added to.
+    """
+    for i in range(at, end):
+        leaf = log.nodes[i]
+        if leaf.first_child < 0:
+            add_value(entries, leaf.start, leaf.end, leaf.value, score, np.uint64(k))
+
+
 @kernel(makes_arrays=True)
-def grow_rounds(parts, derive, state, scratch, n_rows, target, turn, columns, log):
+def grow_rounds(derive, histogram, exact, features, given, target, turn, columns, log):
     """Make some rounds: a tree for every output; return how many trees were made.
 
     It ends early where the log is full, after a round that is stuck (`Turn.may_stick`), and where a
@@ -85,38 +136,48 @@ def grow_rounds(parts, derive, state, scratch, n_rows, target, turn, columns, lo
     ----------
     derive : int
         Address of what takes the derivatives (`loss.find_derive`).
-    n_rows : int
-        Rows that take part, those of ``state.given``, whose g, h and key are not looked at.
-    target : Target
+    histogram : OnHistograms, or None
+    exact : OnLists, or None
+        One of the two is not None.
+    features : (width,) int64 array
+        Those of the tree that grows, written.
+    given : GivenRows
+        The rows that take part; its g, h and key are not looked at.
+    target : RoundTarget
     turn : Turn
-    columns : (outputs or 0, width) int64 array
-        The features every tree may ask for; none: those of ``state.tree`` serve all.
+    columns : (outputs or 1, width) int64 array
+        The features every tree may ask for; one line serves all.
     log : Log
         Where the nodes are written, their answers multiplied.
     """
-    tree, given, made, n_outputs = state.tree, state.given, 0, len(target.g)
-    values = np.empty(len(tree.nodes))
-    shares, at = np.empty((n_outputs + 2, len(target.y))), log.start
+    made, n_outputs, at = 0, len(target.g), log.start
+    n_rows = len(given.rows) if len(given.rows) else len(target.y)
+    values = np.empty(log.most_nodes)
+    shares = np.empty((n_outputs + 2, len(target.y)))
     for m in range(turn.first, turn.first + turn.rounds):
         if at + log.most_nodes > len(log.nodes):
             break
         take_derivatives(derive, target, shares)
         before = at
         for k in range(n_outputs):
-            for j in range(columns.shape[1] if k < len(columns) else 0):
-                tree.draw.features[j] = columns[k, j]
+            for j in range(columns.shape[1]):
+                features[j] = columns[min(k, len(columns) - 1), j]
             key = mix(mix(mix(turn.seed, np.uint64(m)), np.uint64(k)), np.uint64(0))
             of_output = GivenRows(
                 target.g[k], target.h[k], given.rows, given.factor, given.most, key
             )
-            begun = State(state.store, tree, state.features, state.rules, of_output, state.scales)
-            grow_alone(parts, begun, scratch, n_rows)
-            if tree.counters[0].failed:
+            n = 0
+            if histogram is not None:
+                n = _grow_on_histograms(histogram, of_output, n_rows, turn, log, at, values)
+            if exact is not None:
+                n = grow_exact(exact, of_output, n_rows, turn.step, log, at)
+            if n == 0:
                 return made
-            n = tree.counters[0].nodes
-            _write_down(tree, turn.step if n > 1 else turn.step_alone, log, at, values)
-            if turn.moves:
-                add_marked(tree.leaf_of, values, given.rows, 0, n_rows, target.score, k)
+            if turn.moves and histogram is not None:
+                leaf_of = histogram.state.tree.leaf_of
+                add_marked(leaf_of, values, given.rows, 0, n_rows, target.score, k)
+            if turn.moves and exact is not None:
+                _add_leaves(exact.table.rows.entries, log, at, at + n, target.score, k)
             at += n
             log.ends[made] = at
             made += 1

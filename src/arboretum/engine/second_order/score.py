@@ -109,7 +109,6 @@ class ScannedNode(NamedTuple):
     upper: float
     share: float  # rows that one unit of Σh stands for
     is_plain: bool  # scores are G² / (H + λ)
-    listed_rows: int  # the rows again; of the root more than any list has
 
 
 @inline

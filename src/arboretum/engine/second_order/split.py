@@ -11,7 +11,7 @@ import numpy as np
 
 from arboretum.engine.compiler.decorators import inline, subkernel
 from arboretum.engine.second_order.categories import scan_categories
-from arboretum.engine.second_order.histogram import FULL, LOW32, SMALL, numbers_start
+from arboretum.engine.second_order.histogram import FULL, LOW32
 from arboretum.engine.second_order.numbers import scan_number, scan_packed, scan_two_bins
 from arboretum.engine.second_order.score import answer, score
 
@@ -66,16 +66,6 @@ def _pack(hist, start, bins, both):
         both[b] = (hist[2 * start + b] << 32) + hist[2 * start + bins + b]
 
 
-@subkernel
-def _name_bin(place, bins, scratch):
-    """Let the best split, found in a list of bins in use, name its bin.
-
-    place (bins,) int64.
-    """
-    best = scratch.best[0]
-    best.bin = np.int64(place[numbers_start(bins) :].view(np.uint16)[best.bin])
-
-
 @inline
 def _plain_score(node, rules):
     """Return the score of a node where it is G² / (H + λ)."""
@@ -84,10 +74,10 @@ def _plain_score(node, rules):
 
 
 @subkernel
-def best_number(hist, starts, listed, columns, first, last, features, node, rules, scratch):
+def best_number(hist, starts, columns, first, last, features, node, rules, scratch):
     """`best_of` where all are numbers in columns of their own, whose sums are packed and scored plainly.
 
-    hist (n_sums,) int64; starts (n_columns + 1,) int64; listed (n_columns,) int64; columns
+    hist (n_sums,) int64; starts (n_columns + 1,) int64; columns
     (n_features,) int64.
     """
     scratch.best[0].gain, scratch.best[0].feature = -np.inf, -1
@@ -96,25 +86,20 @@ def best_number(hist, starts, listed, columns, first, last, features, node, rule
         f = columns[k]
         column, n = features.storage[f], np.int64(features.n_bins[f])
         sums = hist[starts[column] : starts[column + 1]]
-        missing, has_list = sums[len(sums) - 1], node.listed_rows <= listed[column]
+        missing = sums[len(sums) - 1]
         if n == 2 and missing == 0:
             for b in range(2):
                 scratch.g[b], scratch.h[b] = sums[b] >> 32, sums[b] & LOW32
             scan_two_bins(f, node, itself, rules, scratch)
             continue
-        if has_list:
-            n = sums[len(sums) - 2]
-        before = scratch.best[0].gain
         scan_packed(f, n, sums, missing, node, itself, rules, scratch)
-        if has_list and scratch.best[0].gain > before:
-            _name_bin(sums, len(sums), scratch)
 
 
 @subkernel
-def best_of(hist, starts, listed, columns, first, last, features, node, rules, scratch):
+def best_of(hist, starts, columns, first, last, features, node, rules, scratch):
     """Find the best split among ``columns[first:last]``; the first of equals stays.
 
-    hist (n_sums,) int64; starts (n_columns + 1,) int64; listed (n_columns,) int64; columns
+    hist (n_sums,) int64; starts (n_columns + 1,) int64; columns
     (n_features,) int64.
     """
     scratch.best[0].gain, scratch.best[0].feature = -np.inf, -1
@@ -134,18 +119,11 @@ def best_of(hist, starts, listed, columns, first, last, features, node, rules, s
         if number and fits and features.n_bins[f] > 2 and sign == 0.0:
             column = features.storage[f]
             start, bins = starts[column], starts[column + 1] - starts[column]
-            n, has_list = np.int64(features.n_bins[f]), node.listed_rows <= listed[column]
-            in_one = packed or (listed[column] > 0 and node.listed_rows <= SMALL)
-            place = start if packed else 2 * start
-            sums = hist[place : place + bins] if in_one else scratch.g[:bins]
-            if has_list:
-                n = sums[bins - 2]
-            elif not in_one:
+            n = np.int64(features.n_bins[f])
+            sums = hist[start : start + bins] if packed else scratch.g[:bins]
+            if not packed:
                 _pack(hist, start, bins, sums)
-            before = scratch.best[0].gain
             scan_packed(f, n, sums, sums[bins - 1], node, itself, rules, scratch)
-            if has_list and scratch.best[0].gain > before:
-                _name_bin(sums, bins, scratch)
             continue
         n = _load(hist, starts, f, features, node, scratch)
         if features.is_category[f]:

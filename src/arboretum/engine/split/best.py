@@ -7,7 +7,7 @@ That order depends on nothing but the data, so neither threads nor the order of 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,11 @@ __all__ = [
     "Best",
     "ColumnBest",
     "keep_better",
+    "keep_better_at",
+    "merge",
     "new_column_best",
     "no_best",
+    "take",
 ]
 
 REFUSED = -1.0  # the score of a division that is not allowed
@@ -49,6 +52,15 @@ class Best(NamedTuple):
     charge: np.ndarray  # (n_nodes,) float64
 
 
+def take(record: Any, where: Any) -> Any:
+    """Return a record of arrays for some of its nodes; None stays None.
+
+    >>> take(no_best(3), slice(1, 3)).feature.tolist()
+    [-1, -1]
+    """
+    return type(record)(*(None if array is None else array[where] for array in record))
+
+
 def new_column_best(k: int) -> ColumnBest:
     """Return an unfilled `ColumnBest` for k nodes."""
     return ColumnBest(
@@ -69,21 +81,18 @@ def no_best(k: int) -> Best:
 
 
 @inline
-def keep_better(found, feature, source, best):
-    """Take over what was found on ``feature`` wherever it beats the best so far."""
-    for k in range(len(found.score)):
-        score = found.score[k]
-        if score < 0.0 or score < best.score[k]:
-            continue
-        if score > best.score[k] or feature < best.feature[k]:
-            best.score[k], best.cut[k] = score, found.cut[k]
-            best.missing_left[k], best.feature[k] = found.missing_left[k], feature
-            best.source[k] = source
+def keep_better(best, k, feature, score, cut, missing_left):
+    """Replace the best division of node k if this one, found on a presorted list, is better."""
+    if score < 0.0 or score < best.score[k]:
+        return
+    if score > best.score[k] or feature < best.feature[k]:
+        best.score[k], best.cut[k], best.missing_left[k] = score, cut, missing_left
+        best.feature[k], best.source[k] = feature, FROM_LIST
 
 
 @kernel
 def keep_better_at(found, where, features, source, best):
-    """The same for the nodes ``where`` of a batch, each searched on a feature of its own, charged.
+    """Keep the better division at the nodes ``where`` of a batch, each searched on its own feature, charged.
 
     where, features (n_searched,) int64.
     """
@@ -104,7 +113,7 @@ def keep_better_at(found, where, features, source, best):
 def merge(results: list[Best]) -> Best:
     """Return the best of several searches of the same nodes."""
     best = results[0]
-    # (threads finish in any order; the comparison does not care)
+    # threads finish in any order; the result does not depend on it
     for other in results[1:]:
         mine, theirs = best.score - best.charge, other.score - other.charge
         better = (theirs > mine) | ((theirs == mine) & (other.feature < best.feature))

@@ -14,13 +14,12 @@ import math
 import numpy as np
 
 from arboretum.engine.compiler.decorators import kernel, subkernel
-from arboretum.engine.split.best import REFUSED
-from arboretum.engine.split.counts import count_codes, known_part, sort_seen, walk_codes
-from arboretum.engine.split.score import free_categories
+from arboretum.engine.split.counts import count_codes, sort_seen, walk_codes
+from arboretum.engine.split.score import ABSOLUTE, free_categories
 
 __all__ = ["EXHAUSTIVE", "choose_categories", "rank_categories", "scan_categories"]
 
-EXHAUSTIVE = 10  # with so many categories in a node every subset is tried
+EXHAUSTIVE = 10  # with at most this many categories in a node every subset is tried
 
 
 @subkernel
@@ -53,23 +52,24 @@ def _principal_axis(counter, n, total, weight, axis, step):
             axis[c] = step[c] / norm
 
 
-@subkernel
-def _one_axis(channels, outputs, labels):
-    """Tell whether one number orders the categories best: one target, or two classes."""
-    return channels == 1 or (channels == 2 and labels and outputs == 1)
-
-
 @subkernel(makes_arrays=True)
-def _order(counter, n, total, weight, one_axis, subsets):
-    """Put the categories met into the order they are cut (by code if every subset is tried).
+def _order_categories(codes, columns, row, nodes, k, counter, rules, exhaustive):
+    """Count the categories of node k and put them into the order they are cut.
 
-    total (n_channels,) int64.
+    Returns how many there are, and whether every subset is to be tried: they then stand in the order of
+    their codes.
+
+    codes (n_columns, n_rows) uint8, uint16 or uint32.
     """
+    n, total = count_codes(codes, columns, row, nodes, k, counter), nodes.total[k]
     channels = len(total)
+    # one target or two classes: one number orders them best
+    one_axis = channels == 1 or (channels == 2 and len(row.label) > 0 and rules.outputs == 1)
+    subsets = exhaustive and not one_axis and 0 < n <= EXHAUSTIVE
     axis, step = np.zeros(channels), np.zeros(channels)
     axis[channels - 1] = 1.0
     if not one_axis and not subsets:
-        _principal_axis(counter, n, total, np.float64(weight), axis, step)
+        _principal_axis(counter, n, total, np.float64(nodes.weight[k]), axis, step)
     for i in range(n):
         code = counter.seen[i]
         w = np.float64(max(counter.weights[code], 1))
@@ -78,88 +78,55 @@ def _order(counter, n, total, weight, one_axis, subsets):
             along += axis[c] * (counter.sums[code, c] / w)
         counter.key[i] = np.float64(code) if subsets else along
     sort_seen(counter.seen, counter.key, n)
+    return n, subsets
 
 
 @kernel(makes_arrays=True)
-def scan_categories(codes, rows, row, nodes, columns, rules, table, counter, chance, loner, found):
+def scan_categories(codes, columns, row, nodes, rules, counter, chance, loner, found):
     """Find the best division of every node on its own category column; see `scan_counts`.
 
     ``found.cut``: how many categories go left, in their order, or a bit mask of them where every
-    subset was tried. ``found.charge``: what of the score is held to be chance, ``chance[k]`` for every
+    subset was tried. ``found.charge``: the part of the score held to be chance, ``chance[k]`` for every
     category that gains by its order (`free_categories`).
 
-    codes (n_columns, n_rows) uint8 or uint32; rows (n_rows,) int64 or uint32; table (n_kept,) float64;
-    chance (n_nodes,) float64.
+    codes (n_columns, n_rows) uint8, uint16 or uint32; chance (n_nodes,) float64.
     """
-    min_leaf, skip_missing, criterion, outputs, labels = rules
-    single = _one_axis(nodes.total.shape[1], outputs, labels)
-    limits = (min_leaf, criterion, outputs, np.int8(0), labels)
     for k in range(len(nodes.start)):
-        missing_code = columns.n_codes[k]
-        n = count_codes(
-            codes,
-            columns.slot[k],
-            rows,
-            row,
-            nodes.start[k],
-            nodes.end[k],
-            missing_code,
-            k,
-            counter,
+        n, subsets = _order_categories(codes, columns, row, nodes, k, counter, rules, True)
+        best, place, side, constant = walk_codes(
+            counter, n, columns, nodes, k, np.int8(0), rules, subsets
         )
-        subsets = not single and n <= EXHAUSTIVE
-        _order(counter, n, nodes.total[k], nodes.weight[k], single, subsets)
-        weight, count, known, slot = known_part(counter, nodes, k, missing_code, skip_missing)
-        found.constant[k] = n + (slot >= 0) < 2
-        best, place, side = REFUSED, np.int64(0), 0
-        if n > 0:
-            best, place, side = walk_codes(
-                counter, n, slot, weight, count, nodes, k, limits, table, subsets
-            )
-        if best > 0.0:
-            best *= known
         found.score[k], found.cut[k], found.missing_left[k] = best, place, side
+        found.constant[k] = constant
         found.charge[k] = chance[k] * free_categories(n, nodes.end[k] - nodes.start[k], loner)
 
 
 @kernel(makes_arrays=True)
-def choose_categories(codes, rows, row, nodes, columns, rules, cut, exhaustive, counter, takes):
-    """Write where each category goes to ``takes`` (nodes, most codes): 1 left, 0 right, 2 not met.
+def choose_categories(codes, columns, row, nodes, rules, cut, counter, takes):
+    """Write where each category goes to ``takes`` (nodes, most codes): 1 left, 0 right, 2 not in the node.
 
-    codes (n_columns, n_rows) uint8 or uint32; rows (n_rows,) int64 or uint32; rules
-    (min_leaf, skip_missing, criterion, outputs, labels) numbers; cut (n_nodes,) int64; takes
-    (n_nodes, most codes) uint8, written.
+    codes (n_columns, n_rows) uint8, uint16 or uint32; cut (n_nodes,) int64; takes (n_nodes, most codes)
+    uint8, written.
     """
-    single = _one_axis(nodes.total.shape[1], rules[3], rules[4])
     for k in range(len(nodes.start)):
         for c in range(takes.shape[1]):
             takes[k, c] = 2
-        n = count_codes(
-            codes, columns.slot[k], rows, row, nodes.start[k], nodes.end[k], columns.n_codes[k], k,
-            counter,
-        )  # fmt: skip
-        subsets = exhaustive and not single and n <= EXHAUSTIVE
-        _order(counter, n, nodes.total[k], nodes.weight[k], single, subsets)
+        n, subsets = _order_categories(
+            codes, columns, row, nodes, k, counter, rules, rules.criterion != ABSOLUTE
+        )
         for i in range(n):
             goes = (cut[k] >> i) & 1 if subsets else np.int64(i < cut[k])
             takes[k, counter.seen[i]] = goes
 
 
 @kernel(makes_arrays=True)
-def rank_categories(codes, rows, row, nodes, columns, rules, counter, rank):
+def rank_categories(codes, columns, row, nodes, rules, counter, rank):
     """Write each category's place in its node's order to ``rank`` (nodes, most codes).
 
-    codes (n_columns, n_rows) unsigned; rows (n_rows,) uint32; rules
-    (min_leaf, skip_missing, criterion, outputs, labels) numbers; rank (n_nodes, most codes) int32,
-    written.
+    codes (n_columns, n_rows) uint8, uint16 or uint32; rank (n_nodes, most codes) int32, written.
     """
-    single = _one_axis(nodes.total.shape[1], rules[3], rules[4])
     for k in range(len(nodes.start)):
-        n = count_codes(
-            codes, columns.slot[k], rows, row, nodes.start[k], nodes.end[k], columns.n_codes[k], k,
-            counter,
-        )  # fmt: skip
         if columns.categorical[k]:
-            _order(counter, n, nodes.total[k], nodes.weight[k], single, False)
+            n, _ = _order_categories(codes, columns, row, nodes, k, counter, rules, False)
             for i in range(n):
                 rank[k, counter.seen[i]] = i

@@ -16,9 +16,10 @@ import numpy as np
 from arboretum.engine.columns.lists import first_missing
 from arboretum.engine.columns.presort import NEW, POSITION
 from arboretum.engine.compiler.decorators import inline, kernel
-from arboretum.engine.split.best import FROM_LIST, REFUSED, keep_better
+from arboretum.engine.split.best import REFUSED, keep_better
 from arboretum.engine.split.one_sum import cut_range
-from arboretum.engine.split.score import LN2, xlogx
+from arboretum.engine.split.score import ENTROPY, LN2, xlogx
+from arboretum.engine.split.statistic import weight_of
 
 __all__ = ["search_classes"]
 
@@ -36,48 +37,46 @@ def _entropy(left, total, on_left, weight, table):
 
 
 @inline
-def _scan(entries, start, end, row, nodes, k, rules, table, left):
-    """Find the best cut of node k on the segment start..end of a list; see `scan_moment`.
+def _scan(entries, row, nodes, k, rules, left):
+    """Find the best cut of node k; see `_scan` of one_sum.py.
 
-    entries (n_rows,) uint32; table (n_kept,) float64; left (n_classes,) int64, scratch.
+    entries (rows of the node,) uint32; left (n_classes,) int64, scratch.
     """
-    min_leaf, skip_missing, entropy = rules
-    count = end - start
-    present = first_missing(entries, start, end) - start
+    count, entropy = len(entries), rules.criterion == ENTROPY
+    present = first_missing(entries, 0, count)
     total, weight = nodes.total[k], nodes.weight[k]
     least = max(nodes.min_weight[k], 1)
-    weighted = len(row.weight) > 0
     squares = np.int64(0)
     same = 0.0
     if entropy:
-        same = xlogx(weight, table)
+        same = xlogx(weight, rules.logs)
     for c in range(len(left)):
         squares += total[c] * total[c]
         if entropy:
-            same -= xlogx(total[c], table)
+            same -= xlogx(total[c], rules.logs)
     best, best_place, best_side = REFUSED, np.int64(0), 0
     for side in range(2 if present < count else 1):
-        first, last = cut_range(count, present, min_leaf, side, skip_missing)
+        first, last = cut_range(count, present, rules, side)
         on_left, left_squares, right_squares = np.int64(0), np.int64(0), squares
         for c in range(len(left)):
             left[c] = 0
         for i in range(-(count - present) if side else 0, last):
-            e = entries[start + i] if i >= 0 else entries[end + i]
+            e = entries[i] if i >= 0 else entries[count + i]
             p = e & POSITION
             c = row.label[p, 0]
-            w = row.weight[p] if weighted else np.int64(1)
+            w = weight_of(row.weight, p)
             left_squares += w * (2 * left[c] + w)
             right_squares -= w * (2 * (total[c] - left[c]) - w)
             left[c] += w
             on_left += w
             cut = i + 1
-            if cut < first or not entries[start + cut] & NEW:
+            if cut < first or not entries[cut] & NEW:
                 continue
             if on_left < least or weight - on_left < least:
                 continue
             if entropy:
-                after = entries[start + cut]
-                alone = e & NEW and cut + 1 < count and entries[start + cut + 1] & NEW
+                after = entries[cut]
+                alone = e & NEW and cut + 1 < count and entries[cut + 1] & NEW
                 if (
                     least == 1
                     and first < cut < last
@@ -85,7 +84,7 @@ def _scan(entries, start, end, row, nodes, k, rules, table, left):
                     and row.label[after & POSITION, 0] == c
                 ):
                     continue  # both neighbours are single rows of one class: inside a run
-                gain = (_entropy(left, total, on_left, weight, table) + same) / (weight * LN2)
+                gain = (_entropy(left, total, on_left, weight, rules.logs) + same) / (weight * LN2)
                 score = max(gain, 0.0)
             else:
                 n, n_left = np.float64(weight), np.float64(on_left)
@@ -101,20 +100,16 @@ def _scan(entries, start, end, row, nodes, k, rules, table, left):
 
 
 @kernel(makes_arrays=True)
-def search_classes(lists, columns, row, nodes, rules, table, found, best):
+def search_classes(lists, columns, row, nodes, rules, best):
     """Find the best cut of every node on several lists; arguments as for `search_moment`.
 
-    ``rules`` is (rows each side needs, False, entropy rather than Gini?).
-
     lists (n_slots, n_rows) uint32; columns (slots, features, signs) (n_columns,) int64, the same, and
-    (n_columns, 1 or n_nodes) int8; table (n_kept,) float64.
+    (n_columns, 1 or n_nodes) int8.
     """
     slots, features, _ = columns
     left = np.empty(nodes.total.shape[1], np.int64)
     for j in range(len(slots)):
-        entries = lists[slots[j]]
         for k in range(len(nodes.start)):
-            found.score[k], found.cut[k], found.missing_left[k] = _scan(
-                entries, nodes.start[k], nodes.end[k], row, nodes, k, rules, table, left
-            )
-        keep_better(found, features[j], FROM_LIST, best)
+            entries = lists[slots[j], nodes.start[k] : nodes.end[k]]
+            score, cut, missing_left = _scan(entries, row, nodes, k, rules, left)
+            keep_better(best, k, features[j], score, cut, missing_left)

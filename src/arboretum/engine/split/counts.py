@@ -1,7 +1,7 @@
 """Searching by counting: add up every code of a column, then cut between codes.
 
 For each node the rows' channels are added up per code; a walk over the codes that occur, in their
-order, meets every cut. Only codes that occur are touched, so a small node costs little however many
+order, reaches every cut. Only codes that occur are touched, so a small node costs little however many
 codes there are. Missing rows are tried on both sides, and against all present rows.
 
     code        0    1    2   ...   missing
@@ -17,9 +17,11 @@ import numpy as np
 
 from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.split.best import REFUSED
-from arboretum.engine.split.score import breaks_order, channel_score
+from arboretum.engine.split.score import breaks_order, score_sums
+from arboretum.engine.split.statistic import weight_of
 
-__all__ = ["CodeCounter", "Columns", "count_codes", "make_counter", "scan_counts"]
+__all__ = ["CodeCounter", "Columns", "count_codes", "make_counter", "scan_counts", "sort_seen"]
+__all__ += ["walk_codes"]
 
 
 class Columns(NamedTuple):
@@ -55,8 +57,8 @@ def make_counter(most_codes: int, channels: int) -> CodeCounter:
 
 
 @inline
-def _meet(counter, c, tag, missing_code, n):
-    """Start counting a code the node had not met; return how many codes it has met."""
+def _start(counter, c, tag, missing_code, n):
+    """Start counting a code that is new in the node; return how many codes the node has so far."""
     counter.stamp[c] = tag
     counter.counts[c] = 0
     counter.weights[c] = 0
@@ -69,29 +71,20 @@ def _meet(counter, c, tag, missing_code, n):
 
 
 @subkernel
-def count_codes(codes, index, rows, row, start, end, missing_code, tag, counter):
-    """Add up the rows of one node per code; return how many codes other than missing it holds.
+def count_codes(codes, columns, row, nodes, k, counter):
+    """Add up the rows of node k per code; return how many codes other than missing it holds.
 
-    codes (n_columns, n_rows) uint8 or uint32; rows (n_rows,) int64 or uint32.
+    codes (n_columns, n_rows) uint8, uint16 or uint32.
     """
+    index, missing_code, tag = columns.slot[k], columns.n_codes[k], k
+    start, end, rows = nodes.start[k], nodes.end[k], row.id
     stamp, counts, weights, sums = counter.stamp, counter.counts, counter.weights, counter.sums
-    n = _meet(counter, missing_code, tag, missing_code, 0)
-    if len(row.label) == 0 and sums.shape[1] == 1 and len(row.weight) == 0:
-        for p in range(start, end):  # the usual case: one number per row, every row weighs 1
-            c = np.int64(codes[index, rows[p]])
-            if stamp[c] != tag:
-                n = _meet(counter, c, tag, missing_code, n)
-            counts[c] += 1
-            sums[c, 0] += np.int64(row.number[p, 0])
-        for i in range(n):
-            weights[counter.seen[i]] = counts[counter.seen[i]]
-        weights[missing_code] = counts[missing_code]
-        return n
+    n = _start(counter, missing_code, tag, missing_code, 0)
     for p in range(start, end):
         c = np.int64(codes[index, rows[p]])
         if stamp[c] != tag:
-            n = _meet(counter, c, tag, missing_code, n)
-        w = row.weight[p] if len(row.weight) else np.int64(1)
+            n = _start(counter, c, tag, missing_code, n)
+        w = weight_of(row.weight, p)
         counts[c] += 1
         weights[c] += w
         if len(row.label):
@@ -124,21 +117,21 @@ def sort_seen(seen, key, n):
 
 
 @subkernel
-def score_left(left_weight, n_left, counter, weight, count, nodes, k, limits, table):
-    """Score the division of node k whose left side is in ``counter.left``, or refuse it.
+def _score_left(on_left, whole, counter, nodes, k, sign, rules):
+    """Score the division of node k whose left side is in ``counter.left``; -1 if it is not allowed.
 
-    table (n_kept,) float64.
+    on_left, whole (weight, rows) of the left side and of both.
     """
-    min_leaf, criterion, outputs, sign, labels = limits
+    left, total = counter.left, counter.total
+    (left_weight, n_left), (weight, n) = on_left, whole
     least = max(nodes.min_weight[k], 1)
-    if n_left < min_leaf or count - n_left < min_leaf:
+    if n_left < rules.min_leaf or n - n_left < rules.min_leaf:
         return REFUSED
     if left_weight < least or weight - left_weight < least:
         return REFUSED
-    left, total = counter.left, counter.total
-    score = channel_score(left, total, left_weight, weight, criterion, outputs, table)
-    if sign != 0 and score >= 0.0:
-        c = 1 if labels else 0
+    score = score_sums(left, total, left_weight, weight, rules, rules.logs)
+    if sign != 0 and score >= 0.0:  # one output: the mean of its number, or of the last class
+        c = len(left) - 1
         if breaks_order(
             np.float64(left[c]), np.float64(left_weight), np.float64(total[c]), np.float64(weight),
             sign, nodes.lower[k], nodes.upper[k],
@@ -148,11 +141,12 @@ def score_left(left_weight, n_left, counter, weight, count, nodes, k, limits, ta
 
 
 @inline
-def known_part(counter, nodes, k, missing_code, skip_missing):
+def _known_part(counter, columns, nodes, k, skip_missing):
     """Load the node's totals; without its missing rows if they are to be skipped.
 
     Returns (weight, rows, share of the weight, slot of the missing rows or -1).
     """
+    missing_code = columns.n_codes[k]
     weight, count, known = nodes.weight[k], nodes.end[k] - nodes.start[k], 1.0
     missing = counter.counts[missing_code]
     for c in range(len(counter.total)):
@@ -176,14 +170,14 @@ def _move(counter, code, sign):
 
 
 @subkernel
-def walk_codes(counter, n, slot, weight, count, nodes, k, limits, table, subsets):
-    """Cut the n codes after each of them in their order, or try every subset of them.
+def walk_codes(counter, n, columns, nodes, k, sign, rules, subsets):
+    """Cut the n codes of node k after each of them in their order, or try every subset of them.
 
     Subsets follow the Gray code: each differs from the one before in one code. The last code stays
-    right, so none is tried twice. Returns (score, codes left or bit mask of them, missing left).
-
-    table (n_kept,) float64.
+    right, so none is tried twice. Returns (score, codes left or bit mask of them, missing left, whether
+    the column is constant).
     """
+    weight, count, known, slot = _known_part(counter, columns, nodes, k, rules.skip_missing)
     best, place, best_side = REFUSED, np.int64(0), 0
     for side in range(2 if slot >= 0 else 1):
         for c in range(len(counter.left)):
@@ -199,58 +193,39 @@ def walk_codes(counter, n, slot, weight, count, nodes, k, limits, table, subsets
                 while step and not (step >> i) & 1:
                     i += 1
             if step:
-                sign = 1 if not subsets or (mask >> i) & 1 else -1
-                w, rows = _move(counter, counter.seen[i], sign)
+                move = 1 if not subsets or (mask >> i) & 1 else -1
+                w, rows = _move(counter, counter.seen[i], move)
                 left_weight += w
                 n_left += rows
-            score = score_left(left_weight, n_left, counter, weight, count, nodes, k, limits, table)
+            score = _score_left(
+                (left_weight, n_left), (weight, count), counter, nodes, k, sign, rules
+            )
             if score > best or (score == best and side == best_side and mask < place):
                 best, place, best_side = score, np.int64(mask), side
-    return best, place, best_side
+    if best > 0.0:
+        best *= known
+    return best, place, best_side, n + (slot >= 0) < 2
 
 
 @kernel
-def scan_counts(codes, rows, row, nodes, columns, rules, table, counter, found):
+def scan_counts(codes, columns, row, nodes, rules, counter, found):
     """Find the best cut of every node on its own column of ordered codes.
 
     Parameters
     ----------
-    codes : (columns, n) array of unsigned ints
-    columns : Columns
-    rules : tuple
-        (rows each side needs, judge by present rows alone?, criterion, outputs, are channels class
-        counts?).
+    codes : (columns, n) array of uint8, uint16 or uint32
+    columns, row, nodes, rules : Columns, NodeRows, NodeSpans, SearchRules
     counter : CodeCounter
         Scratch; its stamps must not name a node of this batch.
     found : ColumnBest
         Filled with one entry per node. ``cut``: the last code on the left.
-
-    rows (n_rows,) uint32; table (n_kept,) float64.
     """
-    min_leaf, skip_missing, criterion, outputs, labels = rules
     for k in range(len(nodes.start)):
-        missing_code = columns.n_codes[k]
-        limits = (min_leaf, criterion, outputs, columns.sign[k], labels)
-        n = count_codes(
-            codes,
-            columns.slot[k],
-            rows,
-            row,
-            nodes.start[k],
-            nodes.end[k],
-            missing_code,
-            k,
-            counter,
-        )
+        n = count_codes(codes, columns, row, nodes, k, counter)
         for i in range(n):
             counter.key[i] = np.float64(counter.seen[i])
         sort_seen(counter.seen, counter.key, n)
-        weight, count, known, slot = known_part(counter, nodes, k, missing_code, skip_missing)
-        found.constant[k] = n + (slot >= 0) < 2
-        best, place, side = walk_codes(
-            counter, n, slot, weight, count, nodes, k, limits, table, False
+        found.score[k], place, found.missing_left[k], found.constant[k] = walk_codes(
+            counter, n, columns, nodes, k, columns.sign[k], rules, False
         )
-        cut = counter.seen[place - 1] if place > 0 else np.int64(0)
-        if best > 0.0:
-            best *= known
-        found.score[k], found.cut[k], found.missing_left[k] = best, cut, side
+        found.cut[k] = counter.seen[place - 1] if place > 0 else np.int64(0)

@@ -1,98 +1,102 @@
 """The fast search: one sum per side decides (squared error, two classes, Poisson deviance).
 
 The scores are in score.py; squared error takes about 2 ns a row in all. A node's rows stand in
-the column's list in order of value, so one walk along them meets every cut:
+the column's list in order of value, so one walk along them reaches every cut:
 
     values      1.5  1.5 | 3.0 | 7.0     nan
     cut                  2     3     (4)          rows on the left; a cut needs a NEW entry to its right
+
+Weights and logarithms that a fit does not need are None, and Numba leaves them out of the walk.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from arboretum.engine.columns.lists import first_missing
-from arboretum.engine.columns.presort import MISSING, NEW, POSITION
+from arboretum.engine.columns.presort import NEW, POSITION
 from arboretum.engine.compiler.decorators import inline, kernel
-from arboretum.engine.split.best import FROM_LIST, REFUSED
+from arboretum.engine.split.best import REFUSED, keep_better
 from arboretum.engine.split.score import (
-    SQUARES,
     breaks_order,
+    form_of,
     least_squares,
     moment_score,
     squares_from_mean,
 )
+from arboretum.engine.split.statistic import weight_of
 
-__all__ = ["cut_range", "scan_moment", "search_moment"]
+__all__ = ["cut_range", "search_moment"]
 
 
-@inline
-def _walk_plain(entries, number, start, first, last, before, totals):
-    """Rows of weight 1, squared error: the loop most time is spent in.
+class _Span(NamedTuple):
+    """The cuts of a node that are tried with its missing rows on one side."""
 
-    entries (n_rows,) uint32; number (n_rows, 1) int64 or uint8; before (weight, sum) numbers; totals
-    (weight, sum) numbers.
-    """
-    weight, total = np.float64(totals[0]), np.float64(totals[1])
-    mean = total / weight
-    best, place = REFUSED, np.int64(0)
-    running = before[1]
-    for i in range(start, start + first - 1):
-        running += np.int64(number[entries[i] & POSITION, 0])
-    already = np.float64(before[0])
-    for cut in range(first, last + 1):
-        running += np.int64(number[entries[start + cut - 1] & POSITION, 0])
-        on_left = already + cut
-        score = squares_from_mean(running, on_left, mean, weight)
-        if score > best and entries[start + cut] & NEW:
-            best, place = score, cut
-    return best, place
+    first: int  # cut
+    last: int
+    left_weight: int  # of the missing rows, if they go left
+    left_sum: int
+    weight: int  # of all rows
+    total: int
+    sign: int  # the monotone constraint
+    floor: float  # a score below which a cut is of no use
 
 
 @inline
-def _walk_full(entries, start, row, nodes, k, first, last, before, totals, scoring, table, floor):
-    """Weights, other scores, monotone constraints; a cut that scores less than ``floor`` may be left out.
+def _walk(entries, row, weights, logs, nodes, k, span, rules):
+    """Return the best of node k's cuts and its score.
 
-    entries (n_rows,) uint32; totals (weight, sum) numbers; table (n_kept,) float64.
+    entries (rows of the node,) uint32; weights, logs: ``row.weight``, ``rules.logs``.
     """
-    left_weight, running = before
-    weight, total = np.float64(totals[0]), np.float64(totals[1])
+    left_weight, left_sum = span.left_weight, span.left_sum
+    weight, total = np.float64(span.weight), np.float64(span.total)
     least = np.float64(max(nodes.min_weight[k], 1))
-    form, sign, bounded = scoring
     best, place, mean, bar = REFUSED, np.int64(0), total / weight, 0.0
-    if form != SQUARES:
-        bar = least_squares(floor, total, weight, form)
-    for cut in range(1, last + 1):
-        p = entries[start + cut - 1] & POSITION
-        running += np.int64(row.number[p, 0])
-        left_weight += row.weight[p] if len(row.weight) else np.int64(1)
-        if cut < first or not entries[start + cut] & NEW:
+    form = form_of(rules.criterion)
+    if logs is not None:
+        bar = least_squares(span.floor, total, weight, form)
+    for i in range(span.first - 1):
+        p = entries[i] & POSITION
+        left_sum += np.int64(row.number[p, 0])
+        left_weight += weight_of(weights, p)
+    for cut in range(span.first, span.last + 1):
+        p = entries[cut - 1] & POSITION
+        left_sum += np.int64(row.number[p, 0])
+        left_weight += weight_of(weights, p)
+        on_left = np.float64(left_weight)
+        score = squares_from_mean(left_sum, on_left, mean, weight)
+        if logs is None and not score > best:
             continue
-        on_left, sum_left = np.float64(left_weight), np.float64(running)
-        if on_left < least or weight - on_left < least:
+        if not entries[cut] & NEW or on_left < least or weight - on_left < least:
             continue
-        d = sum_left - on_left * mean
-        if d * d < bar * on_left * (weight - on_left):
-            continue
-        sum_right = np.float64(totals[1] - running)
-        score = moment_score(sum_left, on_left, sum_right, total, weight, form, table)
-        if score > best and not (
-            bounded
-            and breaks_order(sum_left, on_left, total, weight, sign, nodes.lower[k], nodes.upper[k])
+        if logs is not None:
+            sum_left = np.float64(left_sum)
+            d = sum_left - on_left * mean
+            if d * d < bar * on_left * (weight - on_left):
+                continue
+            sum_right = np.float64(span.total - left_sum)
+            score = moment_score(sum_left, on_left, sum_right, total, weight, form, logs)
+            if not score > best:
+                continue
+        if rules.bounded and breaks_order(
+            np.float64(left_sum), on_left, total, weight, span.sign, nodes.lower[k], nodes.upper[k]
         ):
-            best, place = score, np.int64(cut)
-            if form != SQUARES:
-                bar = max(bar, least_squares(best, total, weight, form))
+            continue
+        best, place = score, np.int64(cut)
+        if logs is not None:
+            bar = max(bar, least_squares(best, total, weight, form))
     return best, place
 
 
 @inline
-def cut_range(count, present, min_leaf, side, skip_missing):
-    """Return the first and last cut that leave ``min_leaf`` rows on both sides.
+def cut_range(count, present, rules, side):
+    """Return the first and last cut that leave enough rows on both sides.
 
     ``side``: missing rows stand on the right (0) or on the left (1). With missing rows on the right,
     "all present rows left" is a cut too.
     """
-    missing = count - present
-    if skip_missing:
+    min_leaf, missing = rules.min_leaf, count - present
+    if rules.skip_missing:
         return max(min_leaf, 1), present - max(min_leaf, 1)
     if side:
         return max(min_leaf - missing, 1), min(present - 1, present - min_leaf)
@@ -100,59 +104,38 @@ def cut_range(count, present, min_leaf, side, skip_missing):
 
 
 @inline
-def scan_moment(entries, start, end, row, nodes, k, sign, rules, table, floor):
-    """Find the best cut of node k on the segment start..end of a list; one below ``floor`` is of no use.
+def _scan(entries, row, nodes, k, sign, rules, floor):
+    """Find the best cut of node k; return (score, present rows on the left, do missing rows go left?).
 
-    Returns (score, present rows on the left, do missing rows go left?).
+    ``floor``: a score below which a cut is of no use.
 
-    entries (n_rows,) uint32; table (n_kept,) float64.
+    entries (rows of the node,) uint32.
     """
-    min_leaf, skip_missing, form, bounded = rules
-    count = end - start
-    present = first_missing(entries, start, end) - start
+    count = len(entries)
+    present = first_missing(entries, 0, count)
     missing_weight, missing_sum = np.int64(0), np.int64(0)
-    for i in range(start + present, end):
+    for i in range(present, count):
         p = entries[i] & POSITION
         missing_sum += np.int64(row.number[p, 0])
-        missing_weight += row.weight[p] if len(row.weight) else np.int64(1)
-    weight, total = nodes.weight[k], nodes.total[k, 0]
-    known = 1.0
-    if skip_missing and missing_weight:
+        missing_weight += weight_of(row.weight, p)
+    weight, total, known = nodes.weight[k], nodes.total[k, 0], 1.0
+    if rules.skip_missing and missing_weight:
         total -= missing_sum
         known = np.float64(weight - missing_weight) / np.float64(weight)
         weight -= missing_weight
     best, best_place, best_side = REFUSED, np.int64(0), 0
-    for side in range(2 if present < count and not skip_missing else 1):
-        first, last = cut_range(count, present, min_leaf, side, skip_missing)
-        before = (missing_weight * side, missing_sum * side)
-        if len(row.weight) or form != SQUARES or bounded:
-            score, place = _walk_full(
-                entries, start, row, nodes, k, first, last, before, (weight, total),
-                (form, sign, bounded), table, floor,
-            )  # fmt: skip
-        else:
-            score, place = _walk_plain(
-                entries, row.number, start, first, last, before, (weight, total)
-            )
+    for side in range(2 if present < count and not rules.skip_missing else 1):
+        first, last = cut_range(count, present, rules, side)
+        on_left = missing_weight * side, missing_sum * side
+        span = _Span(first, last, on_left[0], on_left[1], weight, total, sign, floor)
+        score, place = _walk(entries, row, row.weight, rules.logs, nodes, k, span, rules)
         if score >= 0.0 and score * known > best:
             best, best_place, best_side = score * known, place, side
     return best, best_place, best_side
 
 
-@inline
-def _part_two(entries, start, number, total):
-    """Score the one cut of a node of two rows of weight 1, as `_walk_plain` would.
-
-    entries (n_rows,) uint32; number (n_rows, 1) int64 or uint8.
-    """
-    if not entries[start + 1] & NEW:
-        return REFUSED, np.int64(0)
-    d = np.float64(np.int64(number[entries[start] & POSITION, 0])) - np.float64(total) / 2.0
-    return d * d, np.int64(1)
-
-
 @kernel
-def search_moment(lists, columns, row, nodes, rules, table, best):
+def search_moment(lists, columns, row, nodes, rules, best):
     """Find the best cut of every node on several lists, and keep each node's best.
 
     Parameters
@@ -162,37 +145,16 @@ def search_moment(lists, columns, row, nodes, rules, table, best):
     columns : tuple
         (row of ``lists``, feature, monotone signs) arrays, one entry per column, features ascending;
         signs are (columns, 1), or (columns, nodes) where every node has a column of its own.
-    row, nodes : Rows, Nodes
-    rules : tuple
-        (rows each side needs, judge by present rows alone?, form of the score, constraints?).
-    table : float64 array
-        x ln x of small whole numbers.
+    row, nodes, rules : NodeRows, NodeSpans, SearchRules
     best : Best
-        Kept up; ``cut``: present rows on the left.
+        Updated; ``cut``: present rows on the left.
     """
     slots, features, signs = columns
-    plain = len(row.weight) == 0 and rules[2] == SQUARES and not rules[3]
-    pairs = plain and rules[0] <= 1 and not rules[1]
     for j in range(len(slots)):
-        entries = lists[slots[j]]
         for k in range(len(nodes.start)):
-            start, end = nodes.start[k], nodes.end[k]
-            missing_left = 0
-            if pairs and end - start == 2:
-                score, cut = _part_two(entries, start, row.number, nodes.total[k, 0])
-            elif plain and not entries[end - 1] & MISSING:
-                least = max(rules[0], 1)
-                score, cut = _walk_plain(
-                    entries, row.number, start, least, end - start - least,
-                    (np.int64(0), np.int64(0)), (nodes.weight[k], nodes.total[k, 0]),
-                )  # fmt: skip
-            else:
-                score, cut, missing_left = scan_moment(
-                    entries, start, end, row, nodes, k, signs[j, k % signs.shape[1]], rules, table,
-                    best.score[k],
-                )  # fmt: skip
-            if score < 0.0 or score < best.score[k]:
-                continue
-            if score > best.score[k] or features[j] < best.feature[k]:
-                best.score[k], best.cut[k], best.missing_left[k] = score, cut, missing_left
-                best.feature[k], best.source[k] = features[j], FROM_LIST
+            entries, sign = (
+                lists[slots[j], nodes.start[k] : nodes.end[k]],
+                signs[j, k % signs.shape[1]],
+            )
+            score, cut, missing_left = _scan(entries, row, nodes, k, sign, rules, best.score[k])
+            keep_better(best, k, features[j], score, cut, missing_left)

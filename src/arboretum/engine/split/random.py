@@ -2,13 +2,13 @@
 
 For a numeric column the threshold is uniform between the node's smallest and largest value; for a
 category every value present is sent left or right by a fair coin. The rows are then listed left side
-first, with one NEW mark between the sides, so the ordinary scans meet exactly one cut:
+first, with one NEW mark between the sides, so the ordinary scans find exactly one cut:
 
     codes       4 0 2 9 4 -      drawn: codes <= 2 go left, - is missing
     list        1* 2 | 0* 3 4 | 5*!
 
-Nothing is sorted. Draws are keyed by node and column (engine/random.py): a question can be asked again, and
-is the same.
+Nothing is sorted. Draws are keyed by node and column (engine/random.py): the same question can be
+drawn again.
 """
 
 from typing import NamedTuple
@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.columns.presort import MISSING, NEW
-from arboretum.engine.compiler.decorators import inline, kernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.random import mix, uniform
 
-__all__ = ["Values", "draw_again", "draw_lists", "list_drawn", "toss_categories"]
+__all__ = ["Draws", "Values", "coins", "draw_again", "draw_lists", "toss_categories"]
 
 
 class Values(NamedTuple):
@@ -28,6 +28,14 @@ class Values(NamedTuple):
     start: np.ndarray  # (n_columns,) int64
     low: np.ndarray  # (n_codes_of_all,) float64: smallest value of the code
     high: np.ndarray  # (n_codes_of_all,) float64: largest value of the code
+
+
+class Draws(NamedTuple):
+    """What random questions depend on: key and column of every node, and the values of codes."""
+
+    feature: np.ndarray  # (n_nodes,) int64
+    key: np.ndarray  # (n_nodes,) uint64
+    values: Values
 
 
 @inline
@@ -59,99 +67,93 @@ def draw_cut(key, feature, low, high, first, values):
     return threshold, below
 
 
-@inline
-def list_drawn(
-    codes, column, rows, lo, hi, missing_code, categorical, feature, key, values, out, at
-):
-    """Write one node's list to ``out[at:]``: left rows, right rows, missing rows.
+@subkernel
+def _smallest_and_largest(codes, columns, rows, nodes, k):
+    """Return the smallest and the largest code of node k; the smallest is that of missing if there is none.
 
-    Returns how many of the three groups there are, and the last code on the left.
-
-    codes (n_columns, n_rows) unsigned; rows (n_rows,) uint32; out (n_rows,) uint32, written.
+    codes (n_columns, n_rows) unsigned; rows (n_rows,) uint32.
     """
-    low, high, missing = np.int64(missing_code), np.int64(-1), 0
-    lefts, rights = False, False
-    for p in range(lo, hi):
-        c = np.int64(codes[column, rows[p]])
-        if c == missing_code:
-            missing += 1
-            continue
-        low, high = min(low, c), max(high, c)
-        if categorical:
-            if coin(key, feature, c):
-                lefts = True
-            else:
-                rights = True
-    cut = low
-    if low < high and not categorical:
-        _, cut = draw_cut(key, feature, low, high, values.start[column], values)
-    tossed = categorical and lefts and rights  # else the smallest code goes left alone
-    left, right, lost = at, at + hi - lo - missing, at + hi - lo - missing
-    for p in range(lo, hi):
-        c = np.int64(codes[column, rows[p]])
-        if c == missing_code:
-            out[lost] = np.uint32(p) | MISSING
-            lost += 1
-        elif coin(key, feature, c) == 1 if tossed else c <= cut:
-            out[left] = np.uint32(p)
-            left += 1
-        else:
-            right -= 1
-            out[right] = np.uint32(p)
-    groups = 0
-    for start, end in ((at, left), (left, at + hi - lo - missing), (at + hi - lo - missing, lost)):
-        if start < end:
-            out[start] |= NEW
-            groups += 1
-    return groups, cut
+    missing_code = columns.n_codes[k]
+    low, high = np.int64(missing_code), np.int64(-1)
+    for p in range(nodes.start[k], nodes.end[k]):
+        c = np.int64(codes[columns.slot[k], rows[p]])
+        if c != missing_code:
+            low, high = min(low, c), max(high, c)
+    return low, high
 
 
 @kernel
-def draw_lists(codes, rows, nodes, columns, features, keys, values, out, last_left, constant):
-    """Write one list per node to ``out[start:end]``; see `list_drawn`.
+def draw_lists(codes, columns, rows, nodes, draws, out, last_left, constant):
+    """Write every node's list to ``out[start:end]``: left rows, right rows, missing rows.
 
     ``last_left[k]``: the last code on the left; ``constant[k]``: the column holds one value only.
 
-    codes (n_columns, n_rows) unsigned; rows (n_rows,) uint32; features (n_nodes,) int64; keys (n_nodes,)
-    uint64; out (n_rows,) uint32, written; last_left (n_nodes,) int64, written; constant (n_nodes,) bool,
-    written.
+    codes (n_columns, n_rows) unsigned; rows (n_rows,) uint32; out (n_rows,) uint32, written; last_left
+    (n_nodes,) int64, written; constant (n_nodes,) bool, written.
     """
     for k in range(len(nodes.start)):
-        groups, last_left[k] = list_drawn(
-            codes, columns.slot[k], rows, nodes.start[k], nodes.end[k], columns.n_codes[k],
-            columns.categorical[k], features[k], keys[k], values, out, nodes.start[k],
-        )  # fmt: skip
+        start, end, slot = nodes.start[k], nodes.end[k], columns.slot[k]
+        missing_code, key, feature = columns.n_codes[k], draws.key[k], draws.feature[k]
+        low, high = _smallest_and_largest(codes, columns, rows, nodes, k)
+        missing, lefts, rights = 0, False, False
+        for p in range(start, end):
+            c = np.int64(codes[slot, rows[p]])
+            missing += c == missing_code
+            if columns.categorical[k] and c != missing_code:
+                if coin(key, feature, c):
+                    lefts = True
+                else:
+                    rights = True
+        cut = low
+        if low < high and not columns.categorical[k]:
+            _, cut = draw_cut(key, feature, low, high, draws.values.start[slot], draws.values)
+        last_left[k] = cut
+        tossed = lefts and rights  # else the smallest code goes left alone
+        middle = end - missing
+        left, right, lost = start, middle, middle
+        for p in range(start, end):
+            c = np.int64(codes[slot, rows[p]])
+            if c == missing_code:
+                out[lost] = np.uint32(p) | MISSING
+                lost += 1
+            elif coin(key, feature, c) == 1 if tossed else c <= cut:
+                out[left] = np.uint32(p)
+                left += 1
+            else:
+                right -= 1
+                out[right] = np.uint32(p)
+        groups = 0
+        for first, last in ((start, left), (left, middle), (middle, end)):
+            if first < last:
+                out[first] |= NEW
+                groups += 1
         constant[k] = groups < 2
 
 
 @kernel
-def draw_again(codes, rows, nodes, columns, features, keys, values, threshold):
+def draw_again(codes, columns, rows, nodes, draws, threshold):
     """Write the thresholds drawn at these nodes (numeric columns).
 
-    codes (n_columns, n_rows) unsigned; rows (n_rows,) uint32; features (n_nodes,) int64; keys (n_nodes,)
-    uint64; threshold (n_nodes,) float64, written.
+    codes (n_columns, n_rows) unsigned; rows (n_rows,) uint32; threshold (n_nodes,) float64, written.
     """
     for k in range(len(nodes.start)):
-        missing_code = columns.n_codes[k]
-        low, high = np.int64(missing_code), np.int64(-1)
-        for p in range(nodes.start[k], nodes.end[k]):
-            c = np.int64(codes[columns.slot[k], rows[p]])
-            if c != missing_code:
-                low, high = min(low, c), max(high, c)
+        low, high = _smallest_and_largest(codes, columns, rows, nodes, k)
         threshold[k] = np.nan
         if low < high:
-            first = values.start[columns.slot[k]]
-            threshold[k], _ = draw_cut(keys[k], features[k], low, high, first, values)
+            first = draws.values.start[columns.slot[k]]
+            threshold[k], _ = draw_cut(
+                draws.key[k], draws.feature[k], low, high, first, draws.values
+            )
 
 
 @kernel
-def toss_categories(codes, rows, nodes, columns, features, keys, cut, takes):
-    """Write where each category goes to ``takes`` (nodes, most codes): 1 left, 0 right, 2 not met.
+def toss_categories(codes, columns, rows, nodes, draws, cut, takes):
+    """Write where each category goes to ``takes`` (nodes, most codes): 1 left, 0 right, 2 not in the node.
 
     A cut at the number of codes sends every category left (missing values stay right).
 
-    codes (n_columns, n_rows) unsigned; rows (n_rows,) uint32; features (n_nodes,) int64; keys (n_nodes,)
-    uint64; cut (n_nodes,) int64; takes (n_nodes, most codes) uint8, written.
+    codes (n_columns, n_rows) unsigned; rows (n_rows,) uint32; cut (n_nodes,) int64; takes
+    (n_nodes, most codes) uint8, written.
     """
     for k in range(len(nodes.start)):
         takes[k, :] = 2
@@ -160,7 +162,7 @@ def toss_categories(codes, rows, nodes, columns, features, keys, cut, takes):
         for p in range(nodes.start[k], nodes.end[k]):
             c = np.int64(codes[columns.slot[k], rows[p]])
             if c != missing_code:
-                takes[k, c] = coin(keys[k], features[k], c)
+                takes[k, c] = coin(draws.key[k], draws.feature[k], c)
                 lefts, rights = lefts or takes[k, c] == 1, rights or takes[k, c] == 0
                 low = min(low, c)
         if cut[k] == missing_code or not (lefts and rights):

@@ -40,10 +40,12 @@ __all__ = [
     "channel_score",
     "channel_squares",
     "error_score",
+    "form_of",
     "free_categories",
     "least_squares",
     "loner_excess",
     "moment_score",
+    "score_sums",
     "squares",
     "squares_from_mean",
     "x_log2_x",
@@ -144,6 +146,14 @@ def channel_squares(left, total, left_weight, weight):
 
 
 # --------------------------------------------------------------------------- one sum
+@inline
+def form_of(criterion):
+    """Return how a cut is scored from one sum: squares, unless the criterion takes logarithms."""
+    if criterion == POISSON:
+        return POISSON_FORM
+    return INFORMATION if criterion == ENTROPY else SQUARES
+
+
 @inline
 def moment_score(left_sum, left_weight, right_sum, total, weight, form, table):
     """Return the impurity decrease of a cut from its sums, or -1 where it is forbidden.
@@ -254,3 +264,24 @@ def channel_score(left, total, left_weight, weight, criterion, outputs, table):
         squared = together * together / outputs
     n, n_left = np.float64(weight), np.float64(left_weight)
     return squared / (n_left * (n - n_left) * outputs)
+
+
+@inline
+def score_sums(left, total, left_weight, weight, rules, logs):
+    """Return the impurity decrease of a cut as the search of presorted lists computes it, or -1 if forbidden.
+
+    left, total (n_channels,) int64; logs: ``rules.logs``, None where one sum's squares decide.
+    """
+    if logs is None:
+        score = squares(left[0], left_weight, total[0], weight)
+    else:
+        if len(total) == 1:
+            on_left, whole = np.float64(left[0]), np.float64(total[0])
+            on_right, form = np.float64(total[0] - left[0]), form_of(rules.criterion)
+            n_left, n = np.float64(left_weight), np.float64(weight)
+            score = moment_score(on_left, n_left, on_right, whole, n, form, logs)
+        else:
+            score = channel_score(
+                left, total, left_weight, weight, rules.criterion, rules.outputs, logs
+            )
+    return score

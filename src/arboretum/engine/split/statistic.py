@@ -28,6 +28,7 @@ from arboretum.engine.split.score import (
     GINI,
     POISSON,
     SQUARED,
+    XLOGX,
     x_log2_x,
 )
 
@@ -39,23 +40,51 @@ __all__ = [
     "GINI",
     "POISSON",
     "SQUARED",
+    "NodeFigures",
     "NodeRows",
     "NodeSpans",
+    "SearchRules",
+    "describe_classes",
+    "describe_numbers",
     "prepare_classes",
     "prepare_numbers",
+    "weight_of",
 ]
 
 
-class NodeRows(NamedTuple):
-    """Per position (see rows/partition.py): what the row adds to its side of a split."""
+class SearchRules(NamedTuple):
+    """What all searches of a tree have in common."""
 
-    number: (
-        np.ndarray
-    )  # (n_rows, n_outputs) int64: targets on the node's grid; (n, 1) uint8/int64 class-1 weight
-    label: (
-        np.ndarray
-    )  # (n_rows, n_outputs) int32: channel of the row's class in each output, or empty
-    weight: np.ndarray  # (n_rows,) int64 on the node's grid; empty when every row weighs 1
+    criterion: int = (
+        SQUARED  # what cuts are scored by; two classes that one sum decides are SQUARED
+    )
+    outputs: int = 1
+    min_leaf: int = 1  # rows each side needs
+    min_weight: float = 0.0  # weight each side needs
+    skip_missing: bool = False  # judge by present rows alone; surrogates place the others
+    bounded: bool = False  # there are monotone constraints
+    # (n_kept,) float64: x ln x of small whole numbers; None where squares of one sum decide
+    logs: np.ndarray | None = XLOGX
+
+
+class NodeRows(NamedTuple):
+    """Per position (see rows/partition.py): the row that stands there, and what it adds to its side."""
+
+    id: np.ndarray  # (n_rows,) uint32: the row
+    # (n_rows, n_outputs) int64: targets on the node's grid; (n, 1) uint8 or int64: weight of class 1
+    number: np.ndarray
+    # (n_rows, n_outputs) int32: channel of the row's class in each output, or empty
+    label: np.ndarray
+    weight: np.ndarray | None  # (n_rows,) int64 on the node's grid; None when every row weighs 1
+
+
+@inline
+def weight_of(weights, p):
+    """Return the weight of the row at a position.
+
+    weights (n_rows,) int64, or None.
+    """
+    return np.int64(1) if weights is None else weights[p]
 
 
 class NodeSpans(NamedTuple):
@@ -66,116 +95,86 @@ class NodeSpans(NamedTuple):
     weight: np.ndarray  # (n_nodes,) int64: total weight on the grid
     total: np.ndarray  # (n_nodes, n_channels) int64: total of each channel on the grid
     min_weight: np.ndarray  # (n_nodes,) int64: what each side must weigh at least, on the grid
-    lower: (
-        np.ndarray
-    )  # (n_nodes,) float64: bounds a monotone constraint puts on the children's means,
-    upper: np.ndarray  # (n_nodes,) float64: in grid units
+    # (n_nodes,) float64: bounds of the children's means by monotone constraints, in grid units
+    lower: np.ndarray
+    upper: np.ndarray
     sum_shift: np.ndarray  # (n_nodes,) int64: s
     weight_shift: np.ndarray  # (n_nodes,) int64: t
     centre: np.ndarray  # (n_nodes, n_outputs) float64: c
 
 
-@inline
-def _weigh_node(rows, start, end, weights, whole_weights, out, shift_out, k):
-    """Put the node's weights on their grid; return (total on the grid, total as a number).
+class NodeFigures(NamedTuple):
+    """Per node: what the tree keeps of its rows."""
 
-    rows (n_rows,) int64 or uint32; weights (n_rows,) float64, or empty; out (n_rows,) int64, written;
-    shift_out (n_nodes,) int64, written.
+    value: np.ndarray  # (n_nodes, n_outputs, most classes) float64; one column for numbers
+    weight: np.ndarray  # (n_nodes,) float64
+    impurity: np.ndarray  # (n_nodes,) float64
+
+
+@inline
+def _weigh_node(weights, whole_weights, rules, rows, out, nodes, k):
+    """Put the weights of a node's rows on their grid; return their sum as a number.
+
+    weights (n_rows,) float64, or empty; rows (n_rows,) uint32; out: ``row.weight``, written.
     """
-    if len(weights) == 0:
-        shift_out[k] = 0
-        return np.int64(end - start), np.float64(end - start)
-    total = 0.0
-    for p in range(start, end):
-        total += weights[rows[p]]
-    shift = 0 if whole_weights else shift_for(total, WEIGHT_BITS)
-    scale = math.ldexp(1.0, int(shift))
-    on_grid = np.int64(0)
-    for p in range(start, end):
-        v = to_grid(weights[rows[p]] * scale)
-        out[p] = v
-        on_grid += v
-    shift_out[k] = shift
-    return on_grid, total
-
-
-@inline
-def _least(min_weight, shift):
-    """Return what each side must weigh at least, on the grid."""
-    return np.int64(math.ceil(min_weight * math.ldexp(1.0, int(shift))))
+    start, end = nodes.start[k], nodes.end[k]
+    total, shift, on_grid = np.float64(end - start), 0, np.int64(end - start)
+    if out is not None:
+        total = 0.0
+        for p in range(start, end):
+            total += weights[rows[p]]
+        shift = 0 if whole_weights else shift_for(total, WEIGHT_BITS)
+        scale = math.ldexp(1.0, int(shift))
+        on_grid = np.int64(0)
+        for p in range(start, end):
+            v = to_grid(weights[rows[p]] * scale)
+            out[p] = v
+            on_grid += v
+    nodes.weight_shift[k], nodes.weight[k] = shift, on_grid
+    nodes.min_weight[k] = np.int64(math.ceil(rules.min_weight * math.ldexp(1.0, int(shift))))
+    return total
 
 
 @kernel
-def prepare_classes(rows, labels, offsets, weights, whole_weights, min_weight, row, nodes):
+def prepare_classes(labels, offsets, weights, whole_weights, rules, row, nodes):
     """Copy labels next to their rows, weigh them and count every class of every node.
 
-    ``labels`` is (n, outputs); class c of output o is channel ``offsets[o] + c``.
+    Class c of output o is channel ``offsets[o] + c``. Of two classes of one output the weight of the
+    second is the only sum that matters: without channels it becomes the row's number.
 
-    rows (n_rows,) int64 or uint32; labels (n_rows, n_outputs) int32; offsets (n_outputs,) int64; weights
-    (n_rows,) float64, or empty.
+    labels (n_rows, n_outputs) int32; offsets (n_outputs,) int64; weights (n_rows,) float64, or empty.
     """
-    outputs = labels.shape[1]
     for k in range(len(nodes.start)):
-        start, end = nodes.start[k], nodes.end[k]
-        on_grid, _ = _weigh_node(
-            rows, start, end, weights, whole_weights, row.weight, nodes.weight_shift, k
-        )
-        nodes.weight[k] = on_grid
+        _weigh_node(weights, whole_weights, rules, row.id, row.weight, nodes, k)
         nodes.sum_shift[k] = nodes.weight_shift[k]  # the channels are weights
-        nodes.min_weight[k] = _least(min_weight, nodes.weight_shift[k])
         for c in range(nodes.total.shape[1]):
             nodes.total[k, c] = 0
-        for p in range(start, end):
-            w = row.weight[p] if len(row.weight) else np.int64(1)
-            for o in range(outputs):
-                channel = offsets[o] + labels[rows[p], o]
+        total = np.int64(0)
+        for p in range(nodes.start[k], nodes.end[k]):
+            w = weight_of(row.weight, p)
+            if len(row.label) == 0:
+                v = w * labels[row.id[p], 0]
+                row.number[p, 0] = v
+                total += v
+                continue
+            for o in range(labels.shape[1]):
+                channel = offsets[o] + labels[row.id[p], o]
                 row.label[p, o] = channel
                 nodes.total[k, channel] += w
+        if len(row.label) == 0:
+            nodes.total[k, 0] = total
 
 
 @kernel
-def prepare_binary(rows, labels, weights, whole_weights, min_weight, row, nodes):
-    """Two classes, one output: the weight of class 1 is the only sum that matters.
+def prepare_numbers(y, weights, whole_weights, rules, row, nodes):
+    """Put every node's targets on its grid; c = 0 for Poisson, which needs true sums.
 
-    rows (n_rows,) uint32; labels (n_rows, 1) int32; weights (n_rows,) float64, or empty.
+    y (n_rows, n_outputs) float64; weights (n_rows,) float64, or empty.
     """
+    rows = row.id
     for k in range(len(nodes.start)):
         start, end = nodes.start[k], nodes.end[k]
-        on_grid, _ = _weigh_node(
-            rows, start, end, weights, whole_weights, row.weight, nodes.weight_shift, k
-        )
-        nodes.weight[k] = on_grid
-        shift = nodes.weight_shift[k]
-        nodes.sum_shift[k] = shift
-        nodes.centre[k, 0] = 0.0
-        nodes.min_weight[k] = _least(min_weight, shift)
-        total = np.int64(0)
-        if len(row.weight):
-            for p in range(start, end):
-                v = row.weight[p] * labels[rows[p], 0]
-                row.number[p, 0] = v
-                total += v
-        else:
-            for p in range(start, end):
-                v = labels[rows[p], 0]
-                row.number[p, 0] = v
-                total += v
-        nodes.total[k, 0] = total
-
-
-@kernel
-def prepare_numbers(rows, y, weights, whole_weights, min_weight, from_zero, row, nodes):
-    """Put every node's targets on its grid. ``from_zero`` keeps c = 0 (Poisson needs true sums).
-
-    rows (n_rows,) uint32; y (n_rows, n_outputs) float64; weights (n_rows,) float64, or empty.
-    """
-    for k in range(len(nodes.start)):
-        start, end = nodes.start[k], nodes.end[k]
-        on_grid, total_weight = _weigh_node(
-            rows, start, end, weights, whole_weights, row.weight, nodes.weight_shift, k
-        )
-        nodes.weight[k] = on_grid
-        nodes.min_weight[k] = _least(min_weight, nodes.weight_shift[k])
+        total_weight = _weigh_node(weights, whole_weights, rules, row.id, row.weight, nodes, k)
         largest = 0.0
         for o in range(y.shape[1]):
             low = high = y[rows[start], o]
@@ -183,7 +182,7 @@ def prepare_numbers(rows, y, weights, whole_weights, min_weight, from_zero, row,
                 v = y[rows[p], o]
                 low = min(low, v)
                 high = max(high, v)
-            centre = 0.0 if from_zero else low / 2.0 + high / 2.0
+            centre = 0.0 if rules.criterion == POISSON else low / 2.0 + high / 2.0
             nodes.centre[k, o] = centre
             largest = max(largest, max(abs(high - centre), abs(low - centre)))
         # one grid for all outputs, so that their sums can be added up
@@ -198,23 +197,21 @@ def prepare_numbers(rows, y, weights, whole_weights, min_weight, from_zero, row,
                 if len(weights) and not whole_weights:
                     v *= weights[rows[p]]
                 g = to_grid(v)
-                if len(weights) and whole_weights:
-                    g *= row.weight[p]
+                if whole_weights:
+                    g *= weight_of(row.weight, p)
                 row.number[p, o] = g
                 total += g
             nodes.total[k, o] = total
 
 
 @kernel
-def describe_classes(
-    rows, labels, classes, weights, start, end, criterion, value, weight, impurity
-):
-    """Write class shares, weight and impurity (Gini, entropy in bits, or error; mean over outputs).
+def describe_classes(rows, labels, classes, weights, start, end, criterion, figures):
+    """Write class probabilities, weight and impurity (Gini, entropy in bits, or error; mean over outputs).
 
-    rows (n_rows,) int64 or uint32; labels (n_rows, n_outputs) int32; classes (n_outputs,) int64; weights
-    (n_rows,) float64, or empty; start, end (n_nodes,) int64; value (n_nodes, n_outputs, most classes)
-    float64, written; weight, impurity (n_nodes,) float64, written.
+    rows (n_rows,) uint32; labels (n_rows, n_outputs) int32; classes (n_outputs,) int64; weights
+    (n_rows,) float64, or empty; start, end (n_nodes,) int64.
     """
+    value, weight, impurity = figures.value, figures.weight, figures.impurity
     for k in range(len(start)):
         for o in range(value.shape[1]):
             for c in range(value.shape[2]):
@@ -242,13 +239,13 @@ def describe_classes(
 
 
 @kernel
-def describe_numbers(rows, y, weights, start, end, poisson, value, weight, impurity):
+def describe_numbers(rows, y, weights, start, end, poisson, figures):
     """Write mean, weight and impurity (variance, or half the Poisson deviance; mean over outputs).
 
     rows (n_rows,) uint32; y (n_rows, n_outputs) float64; weights (n_rows,) float64, or empty; start, end
-    (n_nodes,) int64; value (n_nodes, n_outputs, 1) float64, written; weight, impurity (n_nodes,)
-    float64, written.
+    (n_nodes,) int64.
     """
+    value, weight, impurity = figures.value, figures.weight, figures.impurity
     for k in range(len(start)):
         lo, hi = start[k], end[k]
         impurity[k] = 0.0

@@ -15,6 +15,7 @@ import numpy as np
 
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION
 from arboretum.engine.compiler.decorators import inline, kernel
+from arboretum.engine.split.statistic import weight_of
 
 __all__ = ["agree_categories", "agree_list"]
 
@@ -25,14 +26,14 @@ _EACH_WAY = 2  # rows a surrogate must send either way
 def _weigh_sides(entries, weight, lo, hi, side):
     """Return the rows, and the weight going left and right, that both columns know.
 
-    entries (n_rows,) uint32; weight (n_rows,) int64, or empty; side (n_rows,) uint8.
+    entries (n_rows,) uint32; weight (n_rows,) int64, or None; side (n_rows,) uint8.
     """
     n, left, right = 0, np.int64(0), np.int64(0)
     for i in range(lo, hi):
         p = entries[i] & POSITION
         if entries[i] & MISSING or side[p] == 2:
             continue
-        w = weight[p] if len(weight) else np.int64(1)
+        w = weight_of(weight, p)
         n += 1
         left += w * side[p]
         right += w * (1 - side[p])
@@ -46,7 +47,7 @@ def agree_list(entries, weight, start, end, side, agreement, below, above, rever
     The cut falls between the entries ``below`` and ``above`` of the list, neighbours among the rows
     that both columns know.
 
-    entries (n_rows,) uint32; weight (n_rows,) int64, or empty; start, end (n_nodes,) int64; side
+    entries (n_rows,) uint32; weight (n_rows,) int64, or None; start, end (n_nodes,) int64; side
     (n_rows,) uint8; agreement, below, above (n_nodes,) int64, written; reverse (n_nodes,) uint8, written.
     """
     for k in range(len(start)):
@@ -69,7 +70,7 @@ def agree_list(entries, weight, start, end, side, agreement, below, above, rever
                 if max(same, other) > agreement[k]:
                     agreement[k], reverse[k] = max(same, other), other > same
                     below[k], above[k] = last, i
-            w = weight[p] if len(weight) else np.int64(1)
+            w = weight_of(weight, p)
             n += 1
             left += w * side[p]
             right += w * (1 - side[p])
@@ -82,7 +83,7 @@ def agree_categories(code_of, missing_code, rows, weight, start, end, side, agre
 
     ``takes[k, code]``: 1 left, 0 right, 2 not met.
 
-    code_of (n_rows,) uint8 or uint16; rows (n_rows,) uint32; weight (n_rows,) int64, or empty; start, end
+    code_of (n_rows,) uint8 or uint16; rows (n_rows,) uint32; weight (n_rows,) int64, or None; start, end
     (n_nodes,) int64; side (n_rows,) uint8; agreement (n_nodes,) int64, written; takes
     (n_nodes, most codes) uint8, written.
     """
@@ -96,7 +97,7 @@ def agree_categories(code_of, missing_code, rows, weight, start, end, side, agre
             c = np.int64(code_of[rows[p]])
             if c == missing_code or side[p] == 2:
                 continue
-            w = weight[p] if len(weight) else np.int64(1)
+            w = weight_of(weight, p)
             count[c] += 1
             left[c] += w * side[p]
             right[c] += w * (1 - side[p])

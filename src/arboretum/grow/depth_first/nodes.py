@@ -57,15 +57,15 @@ def _describe_exactly(
     value, impurity, node_weight = out
     rules, nodes = grid.rules, len(value)
     start, end = grown.start[:nodes].astype(np.int64), grown.end[:nodes].astype(np.int64)
+    figures = stat.NodeFigures(value, node_weight, impurity)
     if target.classes is not None:
         stat.describe_classes(
             grid.bags.rows, target.y, target.classes, weight, start, end,
-            np.int64(rules.criterion), value, node_weight, impurity,
+            np.int64(rules.criterion), figures,
         )  # fmt: skip
     else:
         stat.describe_numbers(
-            grid.bags.rows, target.y, weight, start, end, rules.criterion == stat.POISSON, value,
-            node_weight, impurity,
+            grid.bags.rows, target.y, weight, start, end, rules.criterion == stat.POISSON, figures,
         )  # fmt: skip
     if grown.bounds is not None:
         which = value.shape[2] - 1  # the last class' share, or the number itself

@@ -175,8 +175,9 @@ class ExactGrower:
         )
         ends = np.empty(k * turn.rounds, np.int64)
         derive = found(find_derive, target, kind=target.loss.kind)
-        made = levels.grow_exact_rounds(
-            derive, tree, self._table_for(tree), given, self.scales, self.rules, target, turn, columns,
+        trees = boost_round.OnLists(tree, self._table_for(tree), self.scales, self.rules)
+        made = boost_round.grow_rounds(
+            derive, None, trees, tree.draw.features, given, target, turn, columns,
             log._replace(ends=ends, most_nodes=most_nodes),
         )  # fmt: skip
         sizes = np.diff(ends[:made], prepend=0).tolist()

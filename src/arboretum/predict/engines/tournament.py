@@ -6,26 +6,72 @@ columns they ask for.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.structure.joined import JoinedTrees
+from arboretum.predict.engines import costs
+from arboretum.predict.engines.asked import AskedColumns, asked_columns
+from arboretum.structure.joined import JoinedTrees, join_trees
 from arboretum.structure.tree import LEAF, THRESHOLD
 
 if TYPE_CHECKING:
     from arboretum.engine.predict.tournament import Tournament
+    from arboretum.predict.sum import Terms
 
-__all__ = ["add_played", "arrange_tournament"]
-
-_MOST_LEAVES = 128
-_MOST_CUTS = 1 << 16  # of a column: a code takes two bytes
+__all__ = ["TournamentEngine"]
 
 
-def arrange_tournament(
-    nodes: JoinedTrees, answers: list[np.ndarray], outputs: np.ndarray
-) -> Tournament | None:
-    """Return the layout of joined trees, or None if it does not pay.
+class TournamentEngine:
+    """Trees of thresholds whose leaves play a tournament."""
+
+    def __init__(self, layout: Tournament) -> None:
+        self.layout = layout
+
+    @staticmethod
+    def cost(trees: Terms, n_rows: int) -> float:
+        """Return the expected nanoseconds; see `Engine`."""
+        if trees.most_nodes >= 2 * costs.PLAYED_LEAVES:
+            return math.inf
+        leaves, columns = 0.5 * trees.n_nodes, min(trees.trees[0].n_features, trees.n_nodes)
+        each = leaves * costs.PLAYED_LEAF + columns * costs.PLAYED_COLUMN
+        return costs.CALL + trees.n_nodes * costs.LAID_OUT_NODE + n_rows * each
+
+    @classmethod
+    def lay_out(cls, trees: Terms) -> TournamentEngine | None:
+        """Return the engine for these trees, or None if one asks more than thresholds."""
+        nodes = join_trees(trees.trees)
+        if nodes is None or np.any(nodes.kind > THRESHOLD) or not np.any(nodes.kind):
+            return None
+        asked = asked_columns(nodes)
+        if np.diff(asked.cuts_start).max() >= costs.PLAYED_CUTS:
+            return None
+        return cls(_arrange(nodes, asked, trees.values, trees.columns))
+
+    def add(self, X: np.ndarray, total: np.ndarray) -> None:
+        """Add what all trees say to ``total``; see `Engine`."""
+        from arboretum.engine.predict.tournament import ROWS, TournamentWork, play
+
+        layout = self.layout
+        small = np.diff(layout.cuts_start).max() < 256
+        code = np.dtype(np.uint8 if small else np.uint16)
+        slots = np.zeros((2 * layout.most_leaves - 1, ROWS), code)
+        slots[: layout.most_leaves] = np.arange(layout.most_leaves)[:, None]
+        work = TournamentWork(
+            x=np.zeros(ROWS),
+            rank=np.empty(ROWS, np.uint64),
+            codes=np.zeros(layout.n_lists * ROWS, code),
+            slots=slots.ravel(),
+            sums=np.zeros(total.shape[1] * ROWS),
+        )
+        play(layout, X, work, total)
+
+
+def _arrange(
+    nodes: JoinedTrees, asked: AskedColumns, answers: list[np.ndarray], outputs: np.ndarray
+) -> Tournament:
+    """Return the layout of joined trees.
 
     ``answers`` is what the nodes of every tree answer, (nodes, numbers); ``outputs`` the output that the
     first of the numbers is added to.
@@ -34,36 +80,22 @@ def arrange_tournament(
 
     inner = nodes.kind != LEAF
     leaves = int(np.add.reduceat(~inner, nodes.start[:-1], dtype=np.int64).max())
-    if leaves > _MOST_LEAVES or np.any(nodes.kind > THRESHOLD) or not inner.any():
-        return None
-    features, column = np.unique(nodes.feature[inner], return_inverse=True)
-    threshold, sides = nodes.threshold[inner], nodes.missing_child[inner]
-    by_value = np.lexsort((threshold, column))
-    cuts, owner = threshold[by_value], column[by_value]
-    new = np.ones(len(cuts), np.bool_)
-    new[1:] = (cuts[1:] != cuts[:-1]) | (owner[1:] != owner[:-1])
-    sizes = np.bincount(owner[new], minlength=len(features))
-    if sizes.max() >= _MOST_CUTS:
-        return None
-    lists = np.full((len(features), 2), -1, np.int64)
-    lists[column, sides] = 0
+    lists = np.full((len(asked.features), 2), -1, np.int64)
+    lists[asked.of_node[inner], nodes.missing_child[inner]] = 0
     n_lists = int(np.count_nonzero(lists == 0))
     lists[lists == 0] = np.arange(n_lists)
-    asked = np.zeros(len(nodes.kind), np.int64)
-    asked[inner] = column
     n_trees = len(nodes.start) - 1
-    cuts, cuts_start = cuts[new], np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    grid, guess, look = _lay_grid(cuts, cuts_start)
+    grid, guess, look = _lay_grid(asked.cuts, asked.cuts_start)
     layout = Tournament(
-        features=features.astype(np.int64),
-        cuts=cuts,
-        cuts_start=cuts_start,
+        features=asked.features,
+        cuts=asked.cuts,
+        cuts_start=asked.cuts_start,
         grid=grid,
         guess=guess,
         look=look,
         lists=lists,
         n_lists=n_lists,
-        questions=np.empty(len(column), np.uint64),
+        questions=np.empty(np.count_nonzero(inner), np.uint64),
         start=np.empty(n_trees + 1, np.int64),
         most_leaves=leaves,
         values=np.zeros((0, 0, 0)),
@@ -71,7 +103,7 @@ def arrange_tournament(
     )
     leaf_nodes = np.zeros((n_trees, leaves), np.int64)
     parts = nodes.kind, nodes.threshold, nodes.first_child, nodes.missing_child
-    write_questions(layout, parts, asked, nodes.start, leaf_nodes)
+    write_questions(layout, parts, asked.of_node, nodes.start, leaf_nodes)
     values = np.concatenate(answers)[leaf_nodes]  # (trees, leaves, numbers)
     return layout._replace(values=np.ascontiguousarray(values.transpose(0, 2, 1)))
 
@@ -100,21 +132,3 @@ def _lay_grid(cuts: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarr
     before = np.concatenate([[0], np.cumsum(met)[:-1]]).reshape(-1, CELLS)
     guess = np.minimum(before, (start[1:] - look)[:, None])  # not beyond the column's last cut
     return np.stack([first, scale], axis=1), guess.astype(np.int32).ravel(), look.astype(np.int64)
-
-
-def add_played(layout: Tournament, X: np.ndarray, total: np.ndarray) -> None:
-    """Add what all trees answer to ``total``, (rows, outputs), for a C-contiguous block of values."""
-    from arboretum.engine.predict.tournament import ROWS, TournamentWork, play
-
-    small = np.diff(layout.cuts_start).max() < 256
-    code = np.dtype(np.uint8 if small else np.uint16)
-    slots = np.zeros((2 * layout.most_leaves - 1, ROWS), code)
-    slots[: layout.most_leaves] = np.arange(layout.most_leaves)[:, None]
-    work = TournamentWork(
-        x=np.zeros(ROWS),
-        rank=np.empty(ROWS, np.uint64),
-        codes=np.zeros(layout.n_lists * ROWS, code),
-        slots=slots.ravel(),
-        sums=np.zeros(total.shape[1] * ROWS),
-    )
-    play(layout, X, work, total)

@@ -13,10 +13,11 @@ from arboretum import (
     RandomForestRegressor,
     XGBRegressor,
 )
-from arboretum.engine.predict.tournament import CELLS, ROWS, Tournament
-from arboretum.predict import tournament
-from arboretum.predict.choose import add_laid_out
-from arboretum.predict.tournament import _lay_grid
+from arboretum.engine.predict.tournament import CELLS, ROWS
+from arboretum.predict.engines import costs
+from arboretum.predict.engines.choose import choose
+from arboretum.predict.engines.tournament import TournamentEngine, _lay_grid
+from arboretum.predict.engines.walk import WalkEngine
 
 
 def table(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -50,7 +51,7 @@ def case(request):
     model, labels = MODELS[request.param]
     X, y = table(900)
     terms = model.fit(X, labels(y)).ensemble_.terms
-    assert isinstance(terms.layout, Tournament)
+    assert isinstance(choose(terms, 900), TournamentEngine)
     return request.param, terms
 
 
@@ -58,8 +59,8 @@ def both(terms, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     numbers = max(int(terms.columns.max()) + 1, terms.values[0].shape[1])
     played = np.full((len(X), numbers), 0.1)
     walked = played.copy()
-    add_laid_out(terms.layout, X, played)
-    terms._walk(X, walked)
+    terms.laid_out(TournamentEngine).add(X, played)
+    terms.laid_out(WalkEngine).add(X, walked)
     return played, walked
 
 
@@ -74,20 +75,22 @@ def test_the_same_sums_as_walking(case):
 
 def test_values_at_cuts_and_far_from_them(case):
     name, terms = case
-    cuts = terms.layout.cuts
+    layout = terms.laid_out(TournamentEngine).layout
+    cuts = layout.cuts
     ends = [np.nan, np.inf, -np.inf, 1.7e308, -1.7e308, 0.0, -0.0, 5e-324]
     values = np.concatenate([cuts, np.nextafter(cuts, np.inf), np.nextafter(cuts, -np.inf), ends])
     X = np.random.default_rng(0).choice(values, (3_000, 5))
     assert np.array_equal(*both(terms, X))
-    widest = np.diff(terms.layout.cuts_start).max()
+    widest = np.diff(layout.cuts_start).max()
     assert name != "of two" or widest > 255
     assert name != "codes of one byte" or widest < 256
 
 
 def test_a_column_has_two_lists_only_where_gaps_go_both_ways(case):
     _, terms = case
-    lists = terms.layout.lists
-    assert sorted(lists[lists >= 0]) == list(range(terms.layout.n_lists))
+    layout = terms.laid_out(TournamentEngine).layout
+    lists = layout.lists
+    assert sorted(lists[lists >= 0]) == list(range(layout.n_lists))
     inner = [~tree.is_leaf for tree in terms.trees]
     asked = {
         pair
@@ -95,7 +98,7 @@ def test_a_column_has_two_lists_only_where_gaps_go_both_ways(case):
         for pair in zip(tree.feature[some].tolist(), tree.missing_child[some].tolist(), strict=True)
     }
     columns, sides = np.nonzero(lists >= 0)
-    assert set(zip(terms.layout.features[columns].tolist(), sides.tolist(), strict=True)) == asked
+    assert set(zip(layout.features[columns].tolist(), sides.tolist(), strict=True)) == asked
 
 
 @pytest.mark.parametrize(
@@ -132,14 +135,12 @@ def test_what_it_does_not_take(monkeypatch):
     X, y = table(600)
     words = X.astype(object)
     words[:, 1] = np.where(np.isnan(X[:, 1]), "none", "some")
-    mixed = LGBMRegressor(n_estimators=12).fit(words, y).ensemble_.terms
-    assert not isinstance(mixed.layout, Tournament)
-    monkeypatch.setattr(tournament, "_MOST_LEAVES", 8)
-    assert not isinstance(
-        LGBMRegressor(n_estimators=12).fit(X, y).ensemble_.terms.layout, Tournament
+    assert (
+        TournamentEngine.lay_out(LGBMRegressor(n_estimators=12).fit(words, y).ensemble_.terms)
+        is None
     )
-    monkeypatch.setattr(tournament, "_MOST_LEAVES", 128)
-    monkeypatch.setattr(tournament, "_MOST_CUTS", 20)
-    assert not isinstance(
-        LGBMRegressor(n_estimators=12).fit(X, y).ensemble_.terms.layout, Tournament
-    )
+    terms = LGBMRegressor(n_estimators=12).fit(X, y).ensemble_.terms
+    monkeypatch.setattr(costs, "PLAYED_LEAVES", 8)
+    assert TournamentEngine.cost(terms, 600) == np.inf
+    monkeypatch.setattr(costs, "PLAYED_CUTS", 20)
+    assert TournamentEngine.lay_out(terms) is None

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from arboretum import LGBMClassifier, LGBMRegressor, XGBClassifier, XGBRegressor
-from arboretum.predict.bitmask import mask_trees
-from arboretum.predict.sum import Terms
-from arboretum.structure.joined import join_trees
+from arboretum.predict.engines import choose, costs
+from arboretum.predict.engines.bitmask import MaskEngine
+from arboretum.predict.engines.tournament import TournamentEngine
+from arboretum.predict.engines.walk import WalkEngine
 
 WORDS = np.array(["red", "green", "blue", "grey", "pink"], object)
 
@@ -24,10 +25,10 @@ def table(n, seed=0):
     return X, y
 
 
-def walked(model, X, monkeypatch, **asked):
+def walked(model, X, monkeypatch, **options):
     with monkeypatch.context() as patch:
-        patch.setattr(Terms, "_way", lambda self, n_rows: self._walk)
-        return model.predict(X, **asked)
+        patch.setattr(choose, "ENGINES", [WalkEngine])
+        return model.predict(X, **options)
 
 
 MODELS = {
@@ -51,7 +52,8 @@ def test_the_same_sums_as_walking(name, monkeypatch):
     model, labels = MODELS[name]
     X, y = table(900)
     model.fit(X, labels(y))
-    assert model.ensemble_.terms.layout is not None
+    terms = model.ensemble_.terms
+    assert isinstance(choose.choose(terms, 1_234), MaskEngine)
     new, _ = table(1_234, seed=1)
     new[::7, 0] = np.nan
     raw = {"output_margin": True} if name == "depth 6" else {"raw_score": True}
@@ -72,19 +74,25 @@ def test_extreme_values_take_the_same_way(monkeypatch):
 
 def test_large_trees_are_walked():
     X, y = table(3_000)
-    large = LGBMRegressor(n_estimators=5, num_leaves=65, min_child_samples=1).fit(X, y)
-    assert max(tree.n_leaves for tree in large.ensemble_.trees) == 65
-    assert large.ensemble_.terms.layout is None
+    large = LGBMRegressor(n_estimators=5, num_leaves=129, min_child_samples=1).fit(X, y)
+    assert max(tree.n_leaves for tree in large.ensemble_.trees) > costs.MASKED_LEAVES
+    assert isinstance(choose.choose(large.ensemble_.terms, 3_000), WalkEngine)
     assert np.isfinite(large.predict(X)).all()
 
 
 def test_few_trees_of_many_columns_are_walked():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 300))
-    model = LGBMRegressor(n_estimators=5).fit(X, X[:, :200].sum(axis=1))
-    trees = model.ensemble_.trees
-    outputs = np.zeros(len(trees), np.int64)
-    assert mask_trees(join_trees(trees), [tree.value[:, 0] for tree in trees], outputs) is None
+    X = np.array(["no", "yes"], object)[rng.integers(0, 2, (400, 300))]
+    model = LGBMRegressor(n_estimators=5).fit(X, (X[:, :200] == "yes").sum(axis=1))
+    assert MaskEngine.lay_out(model.ensemble_.terms) is None
+    assert isinstance(choose.choose(model.ensemble_.terms, 10_000), WalkEngine)
+
+
+def test_trees_without_sets_are_left_to_the_tournament():
+    X, y = table(600)
+    terms = LGBMRegressor(n_estimators=12).fit(X[:, :4].astype(float), y).ensemble_.terms
+    assert MaskEngine.lay_out(terms) is None
+    assert isinstance(choose.choose(terms, 600), TournamentEngine)
 
 
 def test_trees_of_a_single_leaf_are_asked_too():
@@ -101,7 +109,7 @@ def test_a_pickled_model_makes_its_layout_anew():
     expected = model.predict(X)
     small = len(pickle.dumps(model))
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), expected)
-    assert model.ensemble_.terms.layout is not None
+    assert isinstance(model.ensemble_.terms.laid_out(MaskEngine), MaskEngine)
     assert len(pickle.dumps(model)) == small
 
 
@@ -111,6 +119,6 @@ def test_the_layout_of_some_rounds_is_made_once():
     first = model.predict(X, num_iteration=10)
     part = model.ensemble_.rounds(0, 10)
     assert part is model.ensemble_.rounds(0, 10)
-    assert "layout" in part.terms.__dict__
+    assert MaskEngine in part.terms._laid_out
     assert np.array_equal(first, model.predict(X, num_iteration=10))
     assert not np.array_equal(first, model.predict(X, num_iteration=11))
