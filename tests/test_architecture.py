@@ -42,7 +42,7 @@ def _room(module: str) -> str:
 # ---------------------------------------------------------------------- imports point one way
 # A room may import from rooms of lower rank, and from itself.
 _ORDER = [
-    "errors html atomic_file lazy",
+    "errors html atomic_file lazy version",
     "engine",
     "data",
     "io",

@@ -75,7 +75,12 @@ def of_one_target(model: Any, target: int) -> Any:
         raise ValueError(f"{type(model).__name__} has no trees of its own")
     single = copy.copy(model)
     kept = vars(single)
-    for name in (*type(model)._cached, "oob_score_", "pruning_curve_"):  # of all targets together
+    for name in (
+        *type(model)._cached,
+        "oob_score_",
+        "_oob",
+        "pruning_curve_",
+    ):  # of all targets together
         kept.pop(name, None)
     single.n_outputs_, single._one_output = 1, True
     width = 1

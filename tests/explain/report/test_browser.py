@@ -9,11 +9,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from arboretum.explain.report.one_target import one_target
 
 import arboretum as arb
 from arboretum import report
 from arboretum.explain.dependence.model_function import ModelFunction
+from arboretum.explain.report.inputs import one_target
 from arboretum.explain.report.page import fixed_size
 from tests.explain.report.report_models import FAMILIES, fitted, new_rows, random_rows, table
 
@@ -409,7 +409,7 @@ def test_odd_models_have_a_page(browser, folder, kind):
 def test_a_page_without_room_for_all_trees_is_whole(browser, folder, monkeypatch, walked):
     """Trees without figures are walked, not offered; a forest that is not walked shows its first trees."""
     for name, value in (("PAGE_BYTES", fixed_size() + 250_000), ("_LEAST_ROOM", 10_000)):
-        monkeypatch.setattr(f"arboretum.explain.report.report.{name}", value)
+        monkeypatch.setattr(f"arboretum.explain.report.panels.{name}", value)
     X, _, _, y = table()
     model = arb.RandomForestRegressor(50 if walked else 200, random_state=0).fit(X, y)
     made = report(model, X, y, folder / f"cut {walked}.html")

@@ -124,7 +124,9 @@ class ModelFunction:
         n = len(rows)
         if self._sum is not None:
             ensemble, answer = self._sum
-            sums = ensemble.answers(DenseMatrix(rows), self.anatomy.recipe.threads())
+            missing = self.anatomy.columns.missing
+            known = rows if missing != missing else np.where(rows == missing, np.nan, rows)
+            sums = ensemble.answers(DenseMatrix(known), self.anatomy.recipe.threads())
             return np.asarray(answer(sums)).reshape(n, -1)
         table: Any = decoded(self.anatomy.columns.schema, rows)
         table = plain_table(table) if self._is_foreign else table
