@@ -38,8 +38,6 @@ NOT_YET = (
     "src/arboretum/engine/stump",
     "src/arboretum/engine/",  # files that lie in engine/ itself
     "src/arboretum/errors.py",
-    "src/arboretum/explain/boosting_sheets",
-    "src/arboretum/explain/case_sheets",
     "src/arboretum/explain/charts",
     "src/arboretum/explain/dependence",
     "src/arboretum/explain/outline",

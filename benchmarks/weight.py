@@ -59,7 +59,6 @@ SPLIT_SCANS = {
     "engine/depth_first/few_rows.py": "cut_few",
     "engine/depth_first/random_cut.py": "_ask_squares _ask_labels _ask_general",
     "engine/depth_first/toss.py": "toss",
-    "engine/rows/leaf_sums.py": "best_cuts",
     "engine/split/absolute.py": "_best_cut",
     "engine/split/categories.py": "scan_categories",
     "engine/split/class_counts.py": "_scan",

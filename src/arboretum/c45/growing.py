@@ -22,6 +22,7 @@ from arboretum.engine.cases.cases import (
     TIE,
     CaseNodes,
     Cases,
+    Dealt,
     Questions,
     bits_table,
     deal,
@@ -137,19 +138,20 @@ class _Grower:
     def _divide(self, task: _Divided) -> tuple[CaseLevel | None, _Divided | None]:
         """Make the children of the first nodes of a level; return them and the rest of the level."""
         level, table = task.level, self.table
-        branch = np.empty(len(level.cases.row), np.int32)
-        nodes, questions = (
-            level.nodes.__class__(*(a[task.places] for a in level.nodes)),
-            task.questions,
-        )
+        nodes, questions = CaseNodes(*(a[task.places] for a in level.nodes)), task.questions
         n_children = int(questions.n_children.sum())
-        known, rows = np.zeros(n_children), np.zeros(n_children, np.int64)
-        total = np.zeros((n_children, table.n_classes))
-        deal(table.values, level.cases, nodes, questions, branch, known, rows, total)
+        dealt = Dealt(
+            branch=np.empty(len(level.cases.row), np.int32),
+            known=np.zeros(n_children),
+            rows=np.zeros(n_children, np.int64),
+            total=np.zeros((n_children, table.n_classes)),
+        )
+        deal(table.values, level.cases, nodes, questions, dealt)
+        rows, total = dealt.rows, dealt.total
 
         parent = np.repeat(np.arange(len(task.places), dtype=np.int32), questions.n_children)
         here = (nodes.end - nodes.start) - np.add.reduceat(rows, questions.first_child)
-        size = np.where(known > 0, rows + here[parent], 0)
+        size = np.where(dealt.known > 0, rows + here[parent], 0)
         live = self._worth(total, size, level.depth + 1) & (size > 0)
         wide = np.cumsum(np.where(live, size, 0))
         most = max(_MOST_CASES, 2 * len(table.label))
@@ -167,11 +169,15 @@ class _Grower:
         start, n_cases = np.where(live, wide - size, -1), int(wide[-1])
         del wide
         more = Cases(*(np.empty(n_cases, part.dtype) for part in level.cases))
-        place = np.empty(len(branch), np.uint32)
-        hand_on(level.cases, nodes, questions, branch, known, rows, start, place, more)
-        lists = self._hand_on_lists(
-            level, nodes, questions, branch, rows, start, place, len(more.row)
-        )
+        place = np.empty(len(level.cases.row), np.uint32)
+        hand_on(level.cases, nodes, questions, dealt, start, place, more)
+        lists = np.empty((len(level.lists), n_cases), np.uint32)
+
+        def work(slot: int) -> None:
+            hand_on_list(level.lists[slot], nodes, questions, dealt, start, place, lists[slot])
+
+        threads = parallel.threads_for(lists.size, parallel.CODE, self.growth.n_jobs)
+        parallel.run(work, range(len(lists)), threads)
         used = level.used[task.places]
         multiway = questions.kind == MULTIWAY
         slot = np.searchsorted(table.categorical, questions.feature)
@@ -186,30 +192,6 @@ class _Grower:
             lists=lists,
             used=used[parent[live]],
         ), None
-
-    def _hand_on_lists(
-        self,
-        level: CaseLevel,
-        nodes: CaseNodes,
-        questions: Questions,
-        branch: np.ndarray,
-        rows: np.ndarray,
-        start: np.ndarray,
-        place: np.ndarray,
-        n: int,
-    ) -> np.ndarray:
-        lists = np.empty((len(level.lists), n), np.uint32)
-
-        def work(slot: int) -> None:
-            cursor, last_run = np.empty(len(start), np.int64), np.empty(len(start), np.int64)
-            hand_on_list(
-                level.lists[slot], nodes, questions, branch, rows, start, place, cursor, last_run,
-                lists[slot],
-            )  # fmt: skip
-
-        threads = parallel.threads_for(lists.size, parallel.CODE, self.growth.n_jobs)
-        parallel.run(work, range(len(lists)), threads)
-        return lists
 
 
 def _cut(task: _Divided, n: int) -> tuple[_Divided, _Divided]:

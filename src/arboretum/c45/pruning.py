@@ -18,9 +18,16 @@ import numpy as np
 from arboretum.c45.nodes import Draft
 from arboretum.c45.normal import upper_deviate
 from arboretum.c45.table import CaseTable
-from arboretum.engine.cases.cases import EPS, TIE
-from arboretum.engine.cases.error_limit import BINOMIAL, QUINLAN, WEKA
-from arboretum.engine.cases.propagate import prune_upwards, settle
+from arboretum.engine.cases.cases import EPS, TIE, Questions
+from arboretum.engine.cases.error_limit import BINOMIAL, QUINLAN, WEKA, ErrorLimit
+from arboretum.engine.cases.propagate import (
+    CaseRows,
+    Pile,
+    Settled,
+    new_pile,
+    prune_upwards,
+    settle,
+)
 from arboretum.structure.tree import LEAF
 
 __all__ = ["LIMITS", "Pessimism", "collapse", "prune_by_errors", "prune_by_holdout"]
@@ -37,13 +44,13 @@ class Pessimism:
     limit: str  # "quinlan", "weka" or "binomial"
     confidence: float
 
-    def plain(self) -> tuple[int, float, float]:
-        """Return what the kernels take: limit, CF and the normal deviate."""
+    def plain(self) -> ErrorLimit:
+        """Return what the kernels take."""
         if self.limit == "quinlan":
             z = float(np.interp(self.confidence, _CONFIDENCES, _DEVIATES))
         else:
             z = upper_deviate(self.confidence)
-        return LIMITS[self.limit], float(self.confidence), z
+        return ErrorLimit(LIMITS[self.limit], float(self.confidence), z)
 
 
 def collapse(draft: Draft) -> None:
@@ -67,9 +74,10 @@ def prune_by_holdout(draft: Draft, held: CaseTable) -> None:
     one without cases answers as its parent.
     """
     majority = _answers(draft)
-    share = _shares(draft)
     total = np.zeros_like(draft.total)
-    _settle(draft, 0, held, None, held.weight, share, total, np.zeros(len(draft), np.int64))
+    rows = CaseRows(held.values, held.label, _shares(draft))
+    every_row = np.arange(len(held.label), dtype=np.uint32)
+    _settle(draft.questions, 0, rows, (every_row, held.weight), (total, np.zeros(len(draft), int)))
     wrong = total.sum(axis=1) - total[np.arange(len(draft)), majority]
     best = wrong.copy()
     for level in reversed(draft.levels()):
@@ -109,47 +117,25 @@ def _shares(draft: Draft) -> np.ndarray:
 
 
 # ---------------------------------------------------------------------- cases at the leaves
-@dataclass(eq=False)
-class _Settled:
-    row: np.ndarray
-    weight: np.ndarray
-    lo: np.ndarray  # per node, where its cases begin
-    hi: np.ndarray  # where they end, of a leaf; of inner nodes once they are decided
-
-
 def _settle(
-    draft: Draft,
+    questions: Questions,
     root: int,
-    table: CaseTable,
-    row: np.ndarray | None,
-    weight: np.ndarray,
-    own: np.ndarray,
-    total: np.ndarray,
-    count: np.ndarray,
-) -> _Settled:
-    """Send cases down the branch at ``root``; class weights go to ``total``, their number to ``count``.
-
-    ``row`` None: every row of the table.
-    """
-    lo, hi = np.zeros(len(draft), np.uint32), np.zeros(len(draft), np.uint32)
-    n = len(weight)
-    capacity = 2 * n + 1024
+    rows: CaseRows,
+    cases: tuple[np.ndarray, np.ndarray],
+    sums: tuple[np.ndarray, np.ndarray],
+) -> Settled:
+    """Send cases, (row, weight), down the branch at ``root``; ``sums``: class weights and number by node."""
+    nodes, (row, weight) = len(questions.kind), cases
+    capacity = 2 * len(row) + 1024
     while True:
-        pile = np.empty(capacity, np.uint32), np.empty(capacity)
-        pile[0][:n], pile[1][:n] = np.arange(n, dtype=np.uint32) if row is None else row, weight
-        out = np.empty(capacity, np.uint32), np.empty(capacity)
-        done = settle(
-            draft.questions, root, table.values, table.label, *pile, n, own, _copies(capacity), *out,
-            lo, hi, count, total,
-        )  # fmt: skip
+        pile = new_pile(questions, capacity)
+        pile.row[: len(row)], pile.weight[: len(row)] = row, weight
+        lo, hi = np.zeros(nodes, np.uint32), np.zeros(nodes, np.uint32)
+        settled = Settled(np.empty(capacity, np.uint32), np.empty(capacity), lo, hi, *sums)
+        done = settle(questions, root, rows, pile, len(row), settled)
         if done >= 0:
-            break
+            return settled._replace(row=settled.row[:done], weight=settled.weight[:done])
         capacity *= 2
-    return _Settled(out[0][:done], out[1][:done], lo, hi)
-
-
-def _copies(capacity: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return np.empty(capacity, np.uint32), np.empty(capacity), np.empty(capacity, np.int32)
 
 
 def _whole_again(row: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -163,49 +149,37 @@ def prune_by_errors(
     draft: Draft, table: CaseTable, pessimism: Pessimism, *, raising: bool = True
 ) -> None:
     """Prune by pessimistic errors, from the leaves up; class weights become those of the new tree."""
-    _Pruner(draft, table, pessimism, raising).prune(0, None, table.weight)
+    every_row = np.arange(len(table.label), dtype=np.uint32)
+    _Pruner(draft, table, pessimism, raising).prune(0, (every_row, table.weight))
 
 
 class _Pruner:
     def __init__(self, draft: Draft, table: CaseTable, pessimism: Pessimism, raising: bool) -> None:
-        self.draft, self.table, self.raising = draft, table, raising
-        self.pessimism = pessimism.plain()
+        self.draft, self.raising, self.limit = draft, raising, pessimism.plain()
+        self.rows = CaseRows(table.values, table.label, np.empty(0))
         self.estimate = np.zeros(len(draft))
-        self.most = int(draft.questions.n_children.max(initial=1)) + 1
-        self.capacity = 2 * len(table.label) + 1024
+        self.pile: Pile = new_pile(draft.questions, 2 * len(table.label) + 1024)
 
-    def prune(self, root: int, row: np.ndarray | None, weight: np.ndarray) -> None:
+    def prune(self, root: int, cases: tuple[np.ndarray, np.ndarray]) -> None:
         """Send cases down the branch at ``root`` and prune it."""
-        draft = self.draft
-        settled = _settle(
-            draft, root, self.table, row, weight, np.empty(0), draft.total, draft.count
-        )
+        draft, at = self.draft, 0
+        settled = _settle(draft.questions, root, self.rows, cases, (draft.total, draft.count))
         order = np.concatenate(draft.branch(root))[::-1].copy()  # children before parents
-        at = 0
         while True:
             at, child = prune_upwards(
-                draft.questions, order, at, self.table.values, self.table.label,
-                (settled.row, settled.weight), settled.lo, settled.hi, draft.total, self.raising,
-                self.pessimism, self.estimate, *self._scratch(),
+                draft.questions, order, at, self.rows, settled, self.raising, self.limit,
+                self.estimate, self.pile,
             )  # fmt: skip
             if at == len(order):
-                break
+                return
             if child < 0:
-                self.capacity *= 2
+                self.pile = new_pile(draft.questions, 2 * len(self.pile.row))
                 continue
             node = int(order[at])
             self._raise(node, int(child))
             here = slice(settled.lo[node], settled.hi[node])
-            self.prune(node, *_whole_again(settled.row[here], settled.weight[here]))
+            self.prune(node, _whole_again(settled.row[here], settled.weight[here]))
             at += 1
-
-    def _scratch(self) -> tuple:
-        size = len(self.draft) + 1
-        stack = tuple(np.empty(size, np.int64) for _ in range(3))
-        return (
-            (np.empty(self.capacity, np.uint32), np.empty(self.capacity)),
-            (*_copies(self.capacity), np.empty(self.most, np.int64), *stack),
-        )
 
     def _raise(self, node: int, child: int) -> None:
         """Let a child take its parent's place."""

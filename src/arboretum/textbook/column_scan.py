@@ -30,7 +30,7 @@ from arboretum.textbook.impurities import CLASS_CRITERIA
 from arboretum.textbook.questions import Question, cut_points, subsets
 from arboretum.textbook.splits import Candidate, Sample, judge_question
 
-__all__ = ["Channels", "ColumnScan", "scan_column"]
+__all__ = ["Channels", "ColumnScan", "ValueBins", "scan_column"]
 
 FEW_CATEGORIES = 10  # up to so many, every subset is tried where one order does not hold the best
 _TINY = np.finfo(np.float64).tiny
@@ -81,7 +81,39 @@ class ColumnScan:
         return some[np.argsort(-gain, kind="stable")[:n]].tolist()
 
 
-def scan_column(sample: Sample, feature: int) -> ColumnScan:
+@dataclass(frozen=True, eq=False)
+class ValueBins:
+    """The values of a column in bins, in order; a bin may hold a single value.
+
+    Attributes
+    ----------
+    low, high : array
+        The lowest and the highest value of every bin.
+    of_row : int array
+        The bin of every row of the node; of missing values anything.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    of_row: np.ndarray
+
+    def held(self, known: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return low and high of the bins that some rows fill, and the place of each row among those."""
+        of_row = self.of_row[known]
+        if len(of_row) < len(self.low):
+            filled, group = np.unique(of_row, return_inverse=True)
+        else:
+            some = np.bincount(of_row, minlength=len(self.low)) > 0
+            filled, group = np.flatnonzero(some), (np.cumsum(some) - 1)[of_row]
+        return self.low[filled], self.high[filled], group
+
+
+def scan_column(
+    sample: Sample,
+    feature: int,
+    bins: ValueBins | None = None,
+    channels: Channels | None = None,
+) -> ColumnScan:
     """Return the gains of all splits of one column.
 
     Parameters
@@ -89,6 +121,10 @@ def scan_column(sample: Sample, feature: int) -> ColumnScan:
     sample : Sample
         The rows of the node (see `splits.gather`).
     feature : int
+    bins : ValueBins, optional
+        Cuts are tried between these bins only; by default between all values.
+    channels : Channels, optional
+        Those of the sample, if they are made already for another column.
     """
     if sample.rules.criterion == "absolute_error":
         raise ValueError(
@@ -96,13 +132,17 @@ def scan_column(sample: Sample, feature: int) -> ColumnScan:
         )
     x = sample.X[:, feature]
     known = ~np.isnan(x)
-    values, group = np.unique(x[known], return_inverse=True)
-    channels = Channels(sample)
+    if bins is None:
+        values, group = np.unique(x[known], return_inverse=True)
+        highest = values
+    else:
+        values, highest, group = bins.held(known)
+    channels = channels or Channels(sample)
     sums = channels.by_group(known, group, len(values))
     missing = channels.by_group(~known, np.zeros(int((~known).sum()), np.int64), 1)[0]
     if sample.rules.surrogates:  # they place the missing rows, which are left out here
         missing = np.zeros_like(missing)
-    lefts, question = _partings(sample, feature, x[known], values, sums)
+    lefts, question = _partings(sample, feature, x[known], (values, highest), sums)
     both_ways = bool(missing[0])
     total = sums.sum(axis=0) + missing
     if both_ways:  # missing right, then left; at last all that is present against them
@@ -123,14 +163,20 @@ def scan_column(sample: Sample, feature: int) -> ColumnScan:
 
 
 def _partings(
-    sample: Sample, feature: int, x: np.ndarray, values: np.ndarray, sums: np.ndarray
+    sample: Sample,
+    feature: int,
+    x: np.ndarray,
+    ends: tuple[np.ndarray, np.ndarray],
+    sums: np.ndarray,
 ) -> tuple[np.ndarray, Callable[[int], Question]]:
     """Return the sums left of every question, and the questions by number."""
+    values, highest = ends
     if sample.kinds[feature] != "categorical":
         kind = sample.kinds[feature]
 
         def cut(i: int) -> Question:
-            return Question(feature, "threshold", cut_points(values[i : i + 2], kind)[0])
+            between = np.array([highest[i], values[i + 1]])
+            return Question(feature, "threshold", cut_points(between, kind)[0])
 
         return np.cumsum(sums, axis=0)[:-1], cut
     codes = values.astype(int).tolist()
@@ -176,11 +222,15 @@ class Channels:
                 self.origin = np.average(y, axis=0, weights=w)
             targets = list((y - self.origin).T)
         self.columns = [np.ones(len(w)), w, *(w * target for target in targets)]
+        self.weighted = not np.all(w == 1.0)
         if not self.classes and rules.criterion != "poisson":
             self.columns += [w * target * target for target in targets]
 
     def by_group(self, rows: np.ndarray, group: np.ndarray, n: int) -> np.ndarray:
-        return np.column_stack([np.bincount(group, c[rows], n) for c in self.columns])
+        count = np.bincount(group, minlength=n).astype(np.float64)
+        weight = [np.bincount(group, self.columns[1][rows], n) if self.weighted else count]
+        sums = [np.bincount(group, c[rows], n) for c in self.columns[2:]]
+        return np.column_stack([count, *weight, *sums])
 
     def gains(self, lefts: np.ndarray, total: np.ndarray) -> np.ndarray:
         """Return the weighted impurity decrease of every left side; of one node, or a total for each."""

@@ -13,6 +13,7 @@ from arboretum.engine.cases.cases import (
     CaseNodes,
     Cases,
     CaseValues,
+    Dealt,
     Questions,
     bits_table,
     deal,
@@ -23,7 +24,7 @@ from arboretum.engine.cases.cases import (
     scan_values,
 )
 from arboretum.engine.cases.grouping import group_values, scan_groups
-from arboretum.engine.cases.propagate import settle, spread_proba
+from arboretum.engine.cases.propagate import CaseRows, Settled, new_pile, settle, spread_proba
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION, sort_column
 from arboretum.engine.kinds import GROUPS, MULTIWAY, THRESHOLD
 
@@ -270,19 +271,19 @@ def divided(seed: int, live: np.ndarray):
     X, _label, cases, nodes = make(seed)
     asked = three_questions()
     m = int(asked.n_children.sum())
-    branch, known, rows = np.empty(len(cases.row), np.int32), np.zeros(m), np.zeros(m, np.int64)
-    total = np.zeros((m, 3))
-    deal(values_of(X), cases, nodes, asked, branch, known, rows, total)
+    branch = np.empty(len(cases.row), np.int32)
+    dealt = Dealt(branch, np.zeros(m), np.zeros(m, np.int64), np.zeros((m, 3)))
+    deal(values_of(X), cases, nodes, asked, dealt)
     parent = np.repeat(np.arange(3), asked.n_children)
-    gone = (nodes.end - nodes.start) - np.add.reduceat(rows, asked.first_child)
-    size = np.where(known > 0, rows + gone[parent], 0)
+    gone = (nodes.end - nodes.start) - np.add.reduceat(dealt.rows, asked.first_child)
+    size = np.where(dealt.known > 0, dealt.rows + gone[parent], 0)
     live = live & (size > 0)
     wide = np.cumsum(np.where(live, size, 0))
     start = np.where(live, wide - size, -1)
     out = Cases(*(np.full(wide[-1], 77, part.dtype) for part in cases))
     place = np.empty(len(branch), np.uint32)
-    hand_on(cases, nodes, asked, branch, known, rows, start, place, out)
-    return X, cases, nodes, asked, (branch, known, rows, total, start, size, place, out)
+    hand_on(cases, nodes, asked, dealt, start, place, out)
+    return X, cases, nodes, asked, (dealt, start, size, place, out)
 
 
 def naive_children(X, cases, nodes, asked):
@@ -311,14 +312,14 @@ LIVE = {
 @pytest.mark.parametrize("seed", range(4))
 def test_dividing_hands_every_case_on(seed, live):
     X, cases, nodes, asked, made = divided(seed, LIVE[live])
-    _branch, known, _rows, total, start, size, _place, out = made
+    dealt, start, size, _place, out = made
     children, weights = naive_children(X, cases, nodes, asked)
-    assert_allclose(known, weights)
+    assert_allclose(dealt.known, weights)
     label = dict(zip(cases.row.tolist(), cases.label.tolist()))
     written = np.zeros(len(out.row), bool)
     for child, expected in enumerate(children):
         counts = np.bincount([label[row] for row in expected], list(expected.values()), minlength=3)
-        assert_allclose(total[child], counts, atol=1e-12)
+        assert_allclose(dealt.total[child], counts, atol=1e-12)
         assert size[child] == len(expected)
         if start[child] < 0:
             continue
@@ -329,19 +330,18 @@ def test_dividing_hands_every_case_on(seed, live):
     assert written.all()
     for q in range(3):  # nothing is lost, nothing is made
         some = slice(asked.first_child[q], asked.first_child[q] + asked.n_children[q])
-        assert_allclose(total[some].sum(axis=0), nodes.total[q])
+        assert_allclose(dealt.total[some].sum(axis=0), nodes.total[q])
 
 
 @pytest.mark.parametrize("live", LIVE)
 @pytest.mark.parametrize("seed", range(4))
 def test_lists_stay_sorted_and_marked(seed, live):
     X, cases, nodes, asked, made = divided(seed, LIVE[live])
-    branch, _, rows, _, start, size, place, out = made
+    dealt, start, size, place, out = made
     for f in (0, 1):
         before = listed(X[cases.row, f], nodes)
         after = np.full(len(out.row), 77, np.uint32)
-        cursor, last_run = np.empty(9, np.int64), np.empty(9, np.int64)
-        hand_on_list(before, nodes, asked, branch, rows, start, place, cursor, last_run, after)
+        hand_on_list(before, nodes, asked, dealt, start, place, after)
         x = X[out.row, f]
         for child in np.flatnonzero(start >= 0):
             here = slice(start[child], start[child] + size[child])
@@ -360,16 +360,14 @@ def test_lists_stay_sorted_and_marked(seed, live):
 
 def test_a_list_that_was_handed_on_is_searched_like_a_fresh_one():
     X, cases, nodes, asked, made = divided(5, np.ones(9, bool))
-    branch, _, rows, total, start, size, place, out = made
+    dealt, start, size, place, out = made
+    total = dealt.total
     alive = start >= 0
     below = CaseNodes(start[alive], (start + size)[alive], total[alive], total[alive].sum(axis=1))
     for f in (0, 1):
         after = np.empty(len(out.row), np.uint32)
-        cursor, last_run = np.empty(9, np.int64), np.empty(9, np.int64)
-        hand_on_list(
-            listed(X[cases.row, f], nodes), nodes, asked, branch, rows, start, place, cursor,
-            last_run, after,
-        )  # fmt: skip
+        before = listed(X[cases.row, f], nodes)
+        hand_on_list(before, nodes, asked, dealt, start, place, after)
         fresh = listed(X[out.row, f], below)
         found = []
         for entries in (after, fresh):
@@ -420,16 +418,13 @@ def naive_settle(tree, X, node, cases: dict, own: np.ndarray) -> dict[int, dict]
 
 
 def run_settle(tree, X, label, row, weight, own, room):
-    n = len(tree.kind)
-    pile = np.empty(room, np.uint32), np.empty(room)
-    pile[0][: len(row)], pile[1][: len(row)] = row, weight
-    copies = np.empty(room, np.uint32), np.empty(room), np.empty(room, np.int32)
-    out = np.empty(room, np.uint32), np.empty(room)
+    n, pile = len(tree.kind), new_pile(tree, room)
+    pile.row[: len(row)], pile.weight[: len(row)] = row, weight
     lo, hi, count = (np.full(n, -9, np.int64) for _ in range(3))
     total = np.full((n, 3), -9.0)
-    values = values_of(X)
-    done = settle(tree, 0, values, label, *pile, len(row), own, copies, *out, lo, hi, count, total)
-    return done, out, lo, hi, count, total
+    settled = Settled(np.empty(room, np.uint32), np.empty(room), lo, hi, total, count)
+    done = settle(tree, 0, CaseRows(values_of(X), label, own), pile, len(row), settled)
+    return done, settled[:2], lo, hi, count, total
 
 
 OWN = np.array([1, 0.25, 0.75, 0.5, 0.5, 0, 0, 0.2, 0.3, 0.5])

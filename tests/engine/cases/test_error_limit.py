@@ -17,7 +17,7 @@ def found(n, e, limit: str, confidence: float) -> np.ndarray:
     n, e = np.broadcast_arrays(np.asarray(n, float), np.asarray(e, float))
     n, e = np.ascontiguousarray(n.ravel()), np.ascontiguousarray(e.ravel())
     out = np.empty(len(n))
-    extra_errors_of(n, e, *Pessimism(limit, confidence).plain(), out)
+    extra_errors_of(n, e, Pessimism(limit, confidence).plain(), out)
     return out
 
 

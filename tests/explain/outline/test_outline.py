@@ -10,14 +10,9 @@ from numpy.testing import assert_allclose
 
 import arboretum as arb
 from arboretum import worksheet
-from arboretum.explain.outline.node_sums import NodeSums
-from arboretum.explain.outline.outline import (
-    GRADIENT_NUMBERS,
-    GROWN_NUMBERS,
-    Outliner,
-)
-from arboretum.explain.outline.plain_scan import PlainNodes
-from arboretum.textbook.gradient_scan import GradientNode, GradientRules, scan_sets
+from arboretum.explain.outline.gradient import GRADIENT_NUMBERS
+from arboretum.explain.outline.grown import GROWN_NUMBERS
+from arboretum.explain.outline.outline import Outliner
 from tests.explain.worksheet.tables import classes, signal, table, weights
 
 GROWN = {
@@ -134,25 +129,6 @@ def test_grown_trees(name, weighted):
             assert_allclose(found.lines[node][0].gain, family.trees[t].gain[node], rtol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["CART gini", "CART numbers", "forest"])
-def test_columns_of_many_values_give_the_same_lines(name, monkeypatch):
-    """Sums for every node and value, and rows sorted into node and value, are two ways to the same."""
-    _, book = fitted(GROWN[name])
-    few = Outliner(book._family, most=9).outline(0)
-    monkeypatch.setattr(
-        NodeSums, "_is_dense", lambda self, f: self.sample.kinds[f] == "categorical"
-    )
-    many = Outliner(book._family, most=9).outline(0)
-    assert few.lines.keys() == many.lines.keys()
-    for node, lines in few.lines.items():
-        others = {line.feature: line for line in many.lines[node]}  # those that gain alike may swap
-        for one in lines:
-            other = others.pop(one.feature)
-            assert (one.inside, one.verdict) == (other.inside, other.verdict)
-            assert_allclose(one.gain, other.gain, rtol=1e-9, atol=1e-12)
-        assert not others
-
-
 @pytest.mark.parametrize("name", ["CART gini", "CART poisson", "forest numbers", "XGB exact"])
 def test_on_a_grid_every_line_is_a_candidate(name, monkeypatch):
     """The winner stays; other columns gain at most what their best cut does, and less than the winner."""
@@ -173,39 +149,6 @@ def test_on_a_grid_every_line_is_a_candidate(name, monkeypatch):
     assert fewer
 
 
-@pytest.mark.parametrize(
-    "rules",
-    [
-        GradientRules(),
-        GradientRules(max_onehot=8),
-        GradientRules(max_cat_threshold=3, min_gain=0.5),
-        GradientRules(
-            xgboost=False, max_onehot=2, cat_l2=3.0, cat_smooth=2.0, min_rows=2, min_group=3
-        ),
-        GradientRules(xgboost=False, max_onehot=8, min_rows=2),
-    ],
-)
-def test_partings_of_all_nodes_at_once_are_the_textbooks(rules):
-    rng = np.random.default_rng(3)
-    bins = rng.normal(size=(40, 8, 3)) * 3
-    bins[..., 2] = rng.integers(0, 6, (40, 8))
-    bins[..., 1] = bins[..., 2] * 0.25
-    bins[:, -1] *= rng.random((40, 1)) < 0.5  # half of the nodes miss no value
-    bins[bins[..., 2] == 0] = 0.0
-    totals = bins.sum(axis=1)
-    found = PlainNodes(totals, rules).sets(bins)
-    for at, (sums, (G, H, n)) in enumerate(zip(bins, totals, strict=True)):
-        node = GradientNode(G, H, n, rules=rules)
-        best = scan_sets(node, 0, sums[:-1], range(7), sums[-1]).best()
-        if not best:
-            assert found.gain[at] == -np.inf
-            continue
-        assert_allclose(found.gain[at], best[0].gain, rtol=1e-9)
-        inside = set(found.order[at, found.first[at] : found.last[at]].tolist())
-        assert inside == best[0].categories
-        assert bool(found.missing_left[at]) == (best[0].default == "left")
-
-
 @pytest.mark.parametrize("name", GRADIENT)
 def test_second_order_trees(name):
     _, book = fitted(GRADIENT[name])
@@ -222,19 +165,19 @@ def test_second_order_trees(name):
             )
             check(found.lines[node], wanted, places, rivals, (2, 3))
         for node in range(len(family.trees[t])):
-            at = family.at(t, node).node
+            at = family.replay.at(t, node).node
             assert_allclose(found.facts[node][:3], (at.G, at.H, at.n), rtol=1e-9, atol=1e-9)
 
 
 def test_rounds_in_turn_stand_where_they_stand_alone():
     _, book = fitted(GRADIENT["LGBM"])
-    family = book._family
-    alone = [family.state(m).margin for m in range(2)]
-    family.state.cache_clear()
-    with family.in_turn():
+    replay = book._family.replay
+    alone = [replay.state(m).margin for m in range(2)]
+    replay.state.cache_clear()
+    with replay.in_turn():
         for m in range(2):
-            assert_allclose(family.state(m).margin, alone[m], rtol=1e-12)
-    assert family._running is None
+            assert_allclose(replay.state(m).margin, alone[m], rtol=1e-12)
+    assert replay._running is None
 
 
 @pytest.mark.parametrize(
@@ -259,17 +202,3 @@ def test_cost_counts_the_columns_that_nodes_look_at():
     tree = model.trees_[0]
     cost = Outliner(worksheet(model, X, y)._family).cost(0)
     assert cost > 60 * 15_000 * (len(tree) - tree.n_leaves)  # the cost of nodes was about 510,000
-
-
-def test_drawn_cuts_of_all_nodes_are_those_of_each():
-    from arboretum.explain.worksheet.draws import drawn_cuts, drawn_question
-
-    keys = np.arange(2**63, 2**63 + 50, dtype=np.uint64)
-    low, high = np.linspace(-3, 3, 50), np.linspace(-3, 3, 50) + 1.7
-    for kind in ("numeric", "ordinal"):
-        found = drawn_cuts(keys, 4, low, high, kind)
-        one_by_one = [
-            drawn_question(int(key), 4, np.array([a, b]), kind).threshold
-            for key, a, b in zip(keys, low, high, strict=True)
-        ]
-        assert found.tolist() == one_by_one

@@ -34,7 +34,7 @@ X = np.column_stack([STEPS, HALF])
 TWICE = np.column_stack([STEPS, STEPS, HALF])
 GAPS = np.where(np.isin(np.arange(20), [3, 4, 5])[:, None] & [[True, False]], np.nan, X)
 WORDS = pd.DataFrame({"name": [f"w{k:02d}" for k in range(20)], "half": HALF})
-HALVES = PARITY * 3 + HALF + STEPS / 100  # parity first, then what may not meet it
+HALVES = PARITY * 3 + HALF + STEPS / 100  # parity first, then what is not allowed together with it
 ONE = {"n_estimators": 1, "n_jobs": 1}
 LIGHT = {**ONE, "min_child_samples": 1, "min_child_weight": 1e-3, "min_data_in_bin": 1}
 FEW = r"would gain [\d.]+, [\d.]+ more than the winner, but its sides have 2 and 18 rows, min_samples_leaf=4"
@@ -82,12 +82,12 @@ CASES |= {
     ),
     "weight of a side": of_numbers(
         CARTRegressor(min_weight_fraction_leaf=0.2, max_depth=1),
-        r"its sides weigh 4\d* and 36, min_weight_fraction_leaf asks for 8",
+        r"its sides weigh 4\d* and 36, min_weight_fraction_leaf requires 8",
         weight=np.full(20, 2.0),
     ),
     "share of the rows": of_numbers(
         CARTRegressor(min_weight_fraction_leaf=0.2, max_depth=1),
-        "its sides have 2 and 18 rows, min_weight_fraction_leaf asks for 4",
+        "its sides have 2 and 18 rows, min_weight_fraction_leaf requires 4",
     ),
     "monotone": of_numbers(
         CARTRegressor(monotonic_cst=[1, 0], max_depth=1),
@@ -107,7 +107,7 @@ CASES |= {
     ),
     "tie": of_numbers(
         CARTRegressor(max_depth=1),
-        "x1 <= 1.5 gains as much, 5.0625: of equals the first column is taken",
+        "x1 <= 1.5 gains as much, 5.0625: of equal splits the first column is taken",
         X=TWICE,
     ),
     "bins": of_numbers(
@@ -174,7 +174,7 @@ for name, make, more in (
             (
                 "tie",
                 {},
-                "x1 <= 1.5 gains as much, .*: of equals the first column is taken",
+                "x1 <= 1.5 gains as much, .*: of equal splits the first column is taken",
                 {"X": TWICE},
             ),
             (
@@ -186,7 +186,7 @@ for name, make, more in (
             (
                 "interaction",
                 {"interaction_constraints": [[0, 1], [2]]},
-                r"but x\d may not meet x2 \(interaction_constraints\)",
+                r"but x\d is not allowed together with x2 \(interaction_constraints\)",
                 {"X": np.column_stack([X, PARITY]), "y": HALVES, "node": 1},
             ),
             (
@@ -208,7 +208,7 @@ CASES["LGBM: rows"] = of_numbers(
     "its sides have 2 and 18 rows, min_child_samples=4",
 )
 CASES["LGBM: groups"] = of_numbers(
-    LGBMRegressor(**LIGHT), "asks for min_data_per_group=100 rows in a group", X=WORDS
+    LGBMRegressor(**LIGHT), "a group of them needs min_data_per_group=100 rows", X=WORDS
 )
 CASES["XGB exact: kept"] = of_numbers(
     XGBRegressor(tree_method="exact", gamma=1.0, reg_lambda=0.0, max_depth=2, **ONE),
@@ -249,13 +249,13 @@ CASES |= {
     ),
     "C4.5's tie": of_classes(
         C45Classifier(),
-        "x1 <= 8 has the same ratio, .*: of equals the first column",
+        "x1 <= 8 has the same ratio, .*: of equal splits the first column",
         X=TWICE,
         y=LABELS,
     ),
     "ID3's tie": of_classes(
         ID3Classifier(),
-        "b gains as much, .*: of equals the first column is taken",
+        "b gains as much, .*: of equal splits the first column is taken",
         X=pd.DataFrame({"a": HALF, "b": HALF}).astype(str),
         y=LABELS,
     ),

@@ -151,7 +151,7 @@ def _rates(figures: np.ndarray, pessimism: Pessimism) -> np.ndarray:
     """Return U_CF(e, N) for rows of N and e; 1 where there is no case."""
     weight, wrong = figures[:, 0].copy(), np.maximum(figures[:, 1], 0.0)
     extra = np.empty(len(weight))
-    extra_errors_of(weight, wrong, *pessimism.plain(), extra)
+    extra_errors_of(weight, wrong, pessimism.plain(), extra)
     some = weight > TIE
     return np.where(some, (wrong + extra) / np.where(some, weight, 1.0), 1.0)
 

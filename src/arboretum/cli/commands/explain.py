@@ -22,7 +22,7 @@ from arboretum.data.column_warnings import Unseen, gather_unseen, warn_unseen
 from arboretum.data.slices import take_rows
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.pick_tree import pick_tree
-from arboretum.explain.worksheet.family import NotInModel
+from arboretum.explain.worksheet.refused import NotInModel
 from arboretum.predict.walk import leaves_of
 
 __all__ = ["explain"]

@@ -35,6 +35,7 @@ __all__ = [
     "CaseNodes",
     "CaseValues",
     "Cases",
+    "Dealt",
     "Questions",
     "answer",
     "bits_table",
@@ -88,6 +89,17 @@ class Questions(NamedTuple):
     missing_child: np.ndarray  # (n_nodes,) int32, -1: down every branch
     map_start: np.ndarray  # (n_nodes,) int64, where the groups of the categories begin in `maps`
     maps: np.ndarray  # (n_mapped,) uint32, child of each category
+
+
+class Dealt(NamedTuple):
+    """Where the cases of nodes go, and what their children have of them."""
+
+    branch: np.ndarray  # (n_cases,) int32: the child of each case, -1: all
+    known: np.ndarray  # (n_children,) float64: weight of the cases whose value is known
+    rows: np.ndarray  # (n_children,) int64: their number
+    total: (
+        np.ndarray
+    )  # (n_children, n_classes) float64: class weights, a part of the missing included
 
 
 def bits_table(n: int) -> np.ndarray:
@@ -295,16 +307,13 @@ def find_branches(asked, q, values, row, begin, end, branch):
 
 
 @kernel(makes_arrays=True)
-def deal(values, cases, nodes, asked, branch, known, rows, total):
+def deal(values, cases, nodes, asked, dealt):
     """Send the cases of every node to the branches of its question.
 
-    Children are numbered through (``asked.first_child``). Writes the child of each case (-1: all),
-    and per child the weight and number of known cases and the class weights, its share of the missing
-    included. Leaves ``known`` and ``rows`` of a child that no known case reaches at 0.
-
-    branch (n_cases,) int32, written; known (n_children,) float64, written, 0 at first; rows (n_children,)
-    int64, written, 0 at first; total (n_children, n_classes) float64, written, 0 at first.
+    Children are numbered through (``asked.first_child``). `dealt` is 0 at first but for ``branch``, and
+    stays 0 for a child that no known case reaches.
     """
+    branch, known, rows, total = dealt.branch, dealt.known, dealt.rows, dealt.total
     classes = total.shape[1]
     missed = np.empty(classes)
     for q in range(len(nodes.start)):
@@ -333,14 +342,14 @@ def deal(values, cases, nodes, asked, branch, known, rows, total):
 
 
 @kernel(makes_arrays=True)
-def hand_on(cases, nodes, asked, branch, known, rows, start, place, out):
+def hand_on(cases, nodes, asked, dealt, start, place, out):
     """Write the cases of the children; ``start`` is where a child's begin, -1 if it needs none.
 
     ``place``: of each case, its place among the known cases of its child or among the node's missing.
 
-    branch (n_cases,) int32; known (n_children,) float64; rows, start (n_children,) int64; place
-    (n_cases,) uint32, written.
+    start (n_children,) int64; place (n_cases,) uint32, written.
     """
+    branch, known, rows = dealt.branch, dealt.known, dealt.rows
     cursor = np.zeros(len(start), np.int64)
     for q in range(len(nodes.start)):
         first, last = asked.first_child[q], asked.first_child[q] + asked.n_children[q]
@@ -366,13 +375,15 @@ def hand_on(cases, nodes, asked, branch, known, rows, start, place, out):
                     out.weight[at] = cases.weight[p] * (known[child] / total_weight)
 
 
-@kernel
-def hand_on_list(entries, nodes, asked, branch, rows, start, place, cursor, last_run, out):
-    """Write one presorted list of the children; a value is new if its run was not met in the child.
+@kernel(makes_arrays=True)
+def hand_on_list(entries, nodes, asked, dealt, start, place, out):
+    """Write one presorted list of the children; a value is new if its run is new in the child.
 
-    entries (n_cases,) uint32; branch (n_cases,) int32; place (n_cases,) uint32; rows, start (n_children,)
-    int64; cursor, last_run (n_children,) int64, scratch; out (n_next_cases,) uint32, written.
+    entries (n_cases,) uint32; start (n_children,) int64; place (n_cases,) uint32; out (n_next_cases,)
+    uint32, written.
     """
+    branch, rows = dealt.branch, dealt.rows
+    cursor, last_run = np.empty(len(start), np.int64), np.empty(len(start), np.int64)
     for q in range(len(nodes.start)):
         first, last = asked.first_child[q], asked.first_child[q] + asked.n_children[q]
         for child in range(first, last):

@@ -8,14 +8,23 @@ binomial   the exact upper limit: U with P(at most e of N wrong | U) = CF, a qua
 """
 
 import math
+from typing import NamedTuple
 
 from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.elementary import exp, log, log1p, log_gamma
 
-__all__ = ["BINOMIAL", "QUINLAN", "WEKA", "extra_errors", "extra_errors_of"]
+__all__ = ["BINOMIAL", "QUINLAN", "WEKA", "ErrorLimit", "extra_errors", "extra_errors_of"]
 
 QUINLAN, WEKA, BINOMIAL = 0, 1, 2
 _SMALL = 1e-300  # stands for 0 where a fraction is about to divide by it
+
+
+class ErrorLimit(NamedTuple):
+    """How the errors of a leaf are estimated."""
+
+    formula: int  # QUINLAN, WEKA or BINOMIAL
+    confidence: float  # CF
+    deviate: float  # the normal deviate of CF
 
 
 @subkernel
@@ -65,12 +74,12 @@ def _binomial_limit(n, e, confidence):
 
 
 @subkernel
-def extra_errors(n, e, how):
-    """Return what to add to the e errors of a leaf with n cases; ``how``: (limit, CF, z)."""
-    limit, confidence, z = how
+def extra_errors(n, e, limit):
+    """Return what to add to the e errors of a leaf with n cases."""
+    confidence, z = limit.confidence, limit.deviate
     if n <= 0.0:
         return 0.0
-    if limit == BINOMIAL:
+    if limit.formula == BINOMIAL:
         wrong = max(e, 0.0)
         return n - e if wrong >= n else n * _binomial_limit(n, wrong, confidence) - e
     none_wrong = n * (1.0 - exp(log(confidence) / n))
@@ -78,7 +87,7 @@ def extra_errors(n, e, how):
         return none_wrong
     wrong = e if e >= 0.9999 else 1.0
     if wrong + 0.5 >= n:
-        more = 0.67 * (n - wrong) if limit == QUINLAN else max(n - wrong, 0.0)
+        more = 0.67 * (n - wrong) if limit.formula == QUINLAN else max(n - wrong, 0.0)
     else:
         half = wrong + 0.5
         root = math.sqrt(half * (1.0 - half / n) + z * z / 4.0)
@@ -87,10 +96,10 @@ def extra_errors(n, e, how):
 
 
 @kernel
-def extra_errors_of(n, e, limit, confidence, z, out):
+def extra_errors_of(n, e, limit, out):
     """Write `extra_errors` of many leaves.
 
     n, e (n_leaves,) float64; out (n_leaves,) float64, written.
     """
     for i in range(len(n)):
-        out[i] = extra_errors(n[i], e[i], (limit, confidence, z))
+        out[i] = extra_errors(n[i], e[i], limit)

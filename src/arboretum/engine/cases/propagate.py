@@ -10,37 +10,78 @@ so the pile never holds more than the cases, plus the copies of those that miss 
 which missing values are spread are those of the cases on the way, or the tree's own.
 """
 
+from __future__ import annotations
+
+from typing import NamedTuple
+
 import numpy as np
 
-from arboretum.engine.cases.cases import TIE, answer, find_branches
+from arboretum.engine.cases.cases import TIE, CaseValues, Questions, answer, find_branches
 from arboretum.engine.cases.error_limit import extra_errors
 from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.kinds import LEAF
 
-__all__ = ["prune_upwards", "settle", "spread_proba"]
+__all__ = ["CaseRows", "Pile", "Settled", "new_pile", "prune_upwards", "settle", "spread_proba"]
 
 MARGIN = 0.1  # of errors: Quinlan lets the simpler tree be this much worse
 
 
+class CaseRows(NamedTuple):
+    """The rows that are sent down a tree."""
+
+    values: CaseValues
+    label: np.ndarray  # (n_rows,) int32
+    share: np.ndarray  # (n_nodes,) float64, of the parent's cases; empty: as the cases are divided
+
+
+class Pile(NamedTuple):
+    """The cases on their way, the nodes that wait for theirs, and room to divide them."""
+
+    row: np.ndarray  # (room,) uint32
+    weight: np.ndarray  # (room,) float64
+    spare_row: np.ndarray  # (room,) uint32
+    spare_weight: np.ndarray  # (room,) float64
+    branch: np.ndarray  # (room,) int32
+    ends: np.ndarray  # (most children + 1,) int64: the cases of child v are ends[v]:ends[v + 1]
+    node: np.ndarray  # (n_nodes + 1,) int64
+    begin: np.ndarray  # (n_nodes + 1,) int64
+    end: np.ndarray  # (n_nodes + 1,) int64
+
+
+class Settled(NamedTuple):
+    """The cases at the leaves, last leaf first, and what every node has of them."""
+
+    row: np.ndarray  # (room,) uint32
+    weight: np.ndarray  # (room,) float64
+    lo: np.ndarray  # (n_nodes,) uint32: where the cases of a node begin
+    hi: (
+        np.ndarray
+    )  # (n_nodes,) uint32: where they end, of a leaf; of inner nodes once they are decided
+    total: np.ndarray  # (n_nodes, n_classes) float64: weight of every class
+    count: np.ndarray  # (n_nodes,) int64
+
+
+def new_pile(tree: Questions, room: int) -> Pile:
+    """Return a pile for this many cases."""
+    return Pile(
+        np.empty(room, np.uint32), np.empty(room), np.empty(room, np.uint32), np.empty(room),
+        np.empty(room, np.int32), np.empty(int(tree.n_children.max(initial=1)) + 1, np.int64),
+        *(np.empty(len(tree.kind) + 1, np.int64) for _ in range(3)),
+    )  # fmt: skip
+
+
 @inline(makes_arrays=True)
-def _divide(tree, node, values, row, weight, a, b, own, copy_row, copy_weight, branch, ends):
-    """Replace the cases a:b by those of the node's children; return the new top, -1 if room is short.
-
-    ``own``: the tree's own share of each node, or an empty array: the shares of these cases. Child v
-    has the cases from ``ends[v]`` to ``ends[v + 1]``.
-
-    row (room,) uint32, updated; weight (room,) float64, updated; own (n_nodes,) float64; copy_row (room,)
-    uint32, scratch; copy_weight (room,) float64, scratch; branch (room,) int32, scratch; ends
-    (n_children + 1,) int64, written.
-    """
+def _divide(tree, node, rows, pile, a, b):
+    """Replace the cases a:b by those of the node's children; return the new top, -1 if room is short."""
+    row, weight, branch, ends = pile.row, pile.weight, pile.branch, pile.ends
     first, children = tree.first_child[node], tree.n_children[node]
     share = np.zeros(children)
     for v in range(children + 1):
         ends[v] = 0
     missed, known = 0, 0.0
-    find_branches(tree, node, values, row, a, b, branch)
+    find_branches(tree, node, rows.values, row, a, b, branch)
     for i in range(a, b):
-        copy_row[i - a], copy_weight[i - a] = row[i], weight[i]
+        pile.spare_row[i - a], pile.spare_weight[i - a] = row[i], weight[i]
         v = branch[i - a]
         if v < 0:
             missed += 1
@@ -49,7 +90,10 @@ def _divide(tree, node, values, row, weight, a, b, own, copy_row, copy_weight, b
             share[v] += weight[i]
             known += weight[i]
     for v in range(children):
-        share[v] = own[first + v] if len(own) else (share[v] / known if known > 0.0 else 0.0)
+        if len(rows.share):
+            share[v] = rows.share[first + v]
+        else:
+            share[v] = share[v] / known if known > 0.0 else 0.0
     ends[0] = a
     for v in range(children):
         ends[v + 1] += ends[v] + (missed if share[v] > 0.0 else 0)
@@ -62,123 +106,86 @@ def _divide(tree, node, values, row, weight, a, b, own, copy_row, copy_weight, b
     for i in range(b - a):
         v = branch[i]
         if v >= 0:
-            row[at[v]], weight[at[v]] = copy_row[i], copy_weight[i]
+            row[at[v]], weight[at[v]] = pile.spare_row[i], pile.spare_weight[i]
             at[v] += 1
             continue
         for u in range(children):
             if share[u] > 0.0:
-                row[at[u]], weight[at[u]] = copy_row[i], copy_weight[i] * share[u]
+                row[at[u]], weight[at[u]] = pile.spare_row[i], pile.spare_weight[i] * share[u]
                 at[u] += 1
     return np.int64(top)
 
 
-@kernel(makes_arrays=True)
-def settle(
-    tree,
-    root,
-    values,
-    label,
-    row,
-    weight,
-    n,
-    own,
-    copies,
-    out_row,
-    out_weight,
-    lo,
-    hi,
-    count,
-    total,
-):
-    """Send the cases row[:n], weight[:n] down the branch at ``root``.
-
-    Writes the class weights and the number of cases of every node met to ``total`` and ``count``, the
-    cases at the leaves, last leaf first, to ``out_row`` and ``out_weight``, where those of a node begin
-    there to ``lo``, and where those of a leaf end to ``hi``. Returns how many they are, or -1 if there
-    is not enough room; ``row`` and ``weight`` are used up either way.
-
-    label (n_rows,) int32; row (room,) uint32; weight (room,) float64; own (n_nodes,) float64, or empty;
-    copies (row, weight, branch) (room,) uint32, float64 and int32, scratch; out_row (room,) uint32,
-    written; out_weight (room,) float64, written; lo, hi (n_nodes,) uint32, written; count (n_nodes,)
-    int64, written; total (n_nodes, n_classes) float64, written.
-    """
-    copy_row, copy_weight, branch = copies
-    most = 1
-    for node in range(len(tree.kind)):
-        most = max(most, tree.n_children[node])
-    ends = np.empty(most + 1, np.int64)
-    stack = np.empty(len(tree.kind) + 1, np.int64)
-    begin, end = np.empty_like(stack), np.empty_like(stack)
-    stack[0], begin[0], end[0] = root, 0, n
-    height, done = 1, 0
-    while height:
-        height -= 1
-        node, a, b = stack[height], begin[height], end[height]
-        lo[node], count[node] = done, b - a
-        for c in range(total.shape[1]):
-            total[node, c] = 0.0
-        for i in range(a, b):
-            total[node, label[row[i]]] += weight[i]
-        if tree.kind[node] == LEAF:
-            if done + b - a > len(out_row):
-                return -1
-            for i in range(a, b):
-                out_row[done], out_weight[done] = row[i], weight[i]
-                done += 1
-            hi[node] = done
-            continue
-        top = _divide(
-            tree, node, values, row, weight, a, b, own, copy_row, copy_weight, branch, ends
-        )
-        if top < 0:
-            return -1
-        for v in range(tree.n_children[node]):
-            stack[height], begin[height], end[height] = (
-                tree.first_child[node] + v, ends[v], ends[v + 1],
-            )  # fmt: skip
-            height += 1
+@subkernel
+def _keep(node, rows, pile, a, b, is_leaf, settled, done):
+    """Write what node has of the cases a:b; return how many stand at leaves, -1 if room is short."""
+    settled.lo[node], settled.count[node] = done, b - a
+    for c in range(settled.total.shape[1]):
+        settled.total[node, c] = 0.0
+    for i in range(a, b):
+        settled.total[node, rows.label[pile.row[i]]] += pile.weight[i]
+    if not is_leaf:
+        return done
+    if done + b - a > len(settled.row):
+        return np.int64(-1)
+    for i in range(a, b):
+        settled.row[done], settled.weight[done] = pile.row[i], pile.weight[i]
+        done += 1
+    settled.hi[node] = done
     return done
 
 
 @subkernel(makes_arrays=True)
-def _estimate(tree, root, values, label, row, weight, n, copies, classes, how):
-    """Return the pessimistic errors of the branch at ``root`` on some cases, or -1 for lack of room.
+def _send_down(tree, root, rows, pile, n, settled, limit, classes):
+    """Send the first n cases of the pile down the branch at ``root``.
 
-    label (n_rows,) int32; row (room,) uint32, used up; weight (room,) float64, used up; copies
-    (row, weight, branch, ends, stack, begin, end) scratch: (room,) uint32, float64 and int32, then
-    four int64 with a place per node.
+    Returns how many cases the leaves have, and their pessimistic errors; -1 if room is short. With
+    ``settled`` None nothing is written, with ``limit`` None no error is computed.
     """
-    copy_row, copy_weight, branch, ends, stack, begin, end = copies
-    counts, none = np.empty(classes), np.empty(0)
-    stack[0], begin[0], end[0] = root, 0, n
-    height, errors = 1, 0.0
+    counts, done, errors = np.empty(classes), np.int64(0), 0.0
+    pile.node[0], pile.begin[0], pile.end[0] = root, 0, n
+    height = 1
     while height:
         height -= 1
-        node, a, b = stack[height], begin[height], end[height]
-        if tree.kind[node] == LEAF:
-            for c in range(classes):
-                counts[c] = 0.0
-            for i in range(a, b):
-                counts[label[row[i]]] += weight[i]
-            errors += leaf_errors(counts, how)
+        node, a, b = pile.node[height], pile.begin[height], pile.end[height]
+        is_leaf = tree.kind[node] == LEAF
+        if settled is not None:
+            done = _keep(node, rows, pile, a, b, is_leaf, settled, done)
+            if done < 0:
+                return np.int64(-1), -1.0
+        if limit is not None:
+            if is_leaf:
+                for c in range(classes):
+                    counts[c] = 0.0
+                for i in range(a, b):
+                    counts[rows.label[pile.row[i]]] += pile.weight[i]
+                errors += leaf_errors(counts, limit)
+            elif a == b:
+                continue
+        if is_leaf:
             continue
-        if a == b:
-            continue
-        top = _divide(
-            tree, node, values, row, weight, a, b, none, copy_row, copy_weight, branch, ends
-        )
-        if top < 0:
-            return -1.0
+        if _divide(tree, node, rows, pile, a, b) < 0:
+            return np.int64(-1), -1.0
         for v in range(tree.n_children[node]):
-            stack[height], begin[height], end[height] = (
-                tree.first_child[node] + v, ends[v], ends[v + 1],
+            pile.node[height], pile.begin[height], pile.end[height] = (
+                tree.first_child[node] + v, pile.ends[v], pile.ends[v + 1],
             )  # fmt: skip
             height += 1
-    return errors
+    return done, errors
+
+
+@kernel(makes_arrays=True)
+def settle(tree, root, rows, pile, n, settled):
+    """Send the first n cases of the pile down the branch at ``root``, and keep where they end.
+
+    Returns how many cases the leaves have, or -1 if there is not enough room; the pile is used up either way.
+    """
+    done, _ = _send_down(tree, root, rows, pile, n, settled, None, settled.total.shape[1])
+    return done
 
 
 @subkernel
-def leaf_errors(counts, how):
+def leaf_errors(counts, limit):
     """Return the pessimistic errors of a leaf with these class weights.
 
     counts (n_classes,) float64.
@@ -187,30 +194,23 @@ def leaf_errors(counts, how):
     for c in range(len(counts)):
         n += counts[c]
         most = max(most, counts[c])
-    return n - most + extra_errors(n, n - most, how)
+    return n - most + extra_errors(n, n - most, limit)
 
 
 @kernel(makes_arrays=True)
-def prune_upwards(
-    tree, order, begin_at, values, label, cases, lo, hi, total, raising, how, estimate, pile, copies
-):
+def prune_upwards(tree, order, begin_at, rows, settled, raising, limit, estimate, pile):
     """Decide the nodes ``order[begin_at:]`` of a tree, children before parents.
 
     A node becomes a leaf if that is at most `MARGIN` errors worse than its branches and than its
     largest branch in its place. Returns (place in ``order``, child to raise) at the first node whose
     largest branch is to take its place, (len(order), -1) at the end, and (place, -1) if room is short.
 
-    order (n_nodes,) int64; label (n_rows,) int32; cases (row, weight) (n_cases,) uint32 and float64; lo,
-    hi (n_nodes,) uint32, ``hi`` updated; total (n_nodes, n_classes) float64; estimate (n_nodes,)
-    float64, written; pile (row, weight) (room,) uint32 and float64, scratch; copies
-    (row, weight, branch, ends, stack, begin, end) as in `_estimate`.
+    order (n_nodes,) int64; limit: ErrorLimit; estimate (n_nodes,) float64, written.
     """
-    case_row, case_weight = cases
-    row, weight = pile
-    classes = total.shape[1]
+    total, lo, hi = settled.total, settled.lo, settled.hi
     for j in range(begin_at, len(order)):
         node = order[j]
-        as_leaf = leaf_errors(total[node], how)
+        as_leaf = leaf_errors(total[node], limit)
         if tree.kind[node] == LEAF:
             estimate[node] = as_leaf
             continue
@@ -230,13 +230,12 @@ def prune_upwards(
             as_raised = as_leaf
         elif raising:
             n = hi[node] - lo[node]
-            if n > len(row):
+            if n > len(pile.row):
                 return j, -1
             for i in range(n):
-                row[i], weight[i] = case_row[lo[node] + i], case_weight[lo[node] + i]
-            as_raised = _estimate(
-                tree, largest, values, label, row, weight, n, copies, classes, how
-            )
+                pile.row[i] = settled.row[lo[node] + i]
+                pile.weight[i] = settled.weight[lo[node] + i]
+            _, as_raised = _send_down(tree, largest, rows, pile, n, None, limit, total.shape[1])
             if as_raised < 0.0:
                 return j, -1
         bar = MARGIN + TIE

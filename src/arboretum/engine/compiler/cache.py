@@ -26,7 +26,6 @@ import numba
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 
-import arboretum
 from arboretum.atomic_file import replacing
 from arboretum.engine.compiler import signatures
 from arboretum.engine.compiler.compiled_code import (
@@ -40,6 +39,7 @@ from arboretum.engine.compiler.log import compiled
 from arboretum.engine.compiler.packs import find_pack
 from arboretum.engine.compiler.sources import ENGINE, source_hash
 from arboretum.lazy import cached_property
+from arboretum.registry import __version__
 
 __all__ = [
     "KernelCache",
@@ -69,7 +69,7 @@ def _user_cache() -> Path:
 
 def _kernel_set() -> str:
     """Name the kernels of this version and this way of compiling."""
-    name = f"kernels-{arboretum.__version__}"
+    name = f"kernels-{__version__}"
     # Numba does not tell checked code from unchecked code when it reads its cache
     return f"{name}-checked" if numba.config.BOUNDSCHECK else name
 

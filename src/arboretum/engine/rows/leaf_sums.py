@@ -1,4 +1,4 @@
-"""What the rows of every leaf add up to, column by column and bin by bin, and the best cut of sums G and H.
+"""Sums over the rows of every inner node of a tree, column by column and bin by bin.
 
 Three sums at a time: written out they take 4 ns per row and column, where a loop over them takes 11. Rows
 that stand together with others of their leaf find its sums in the cache.
@@ -6,30 +6,11 @@ that stand together with others of their leaf find its sums in the cache.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from arboretum.engine.compiler.decorators import kernel, subkernel
+from arboretum.engine.compiler.decorators import kernel
 
-__all__ = ["add_by_leaf", "add_by_node", "best_cuts"]
-
-
-@kernel
-def add_by_leaf(codes, rows, leaf, values, sums):
-    """Add ``values`` (rows, 3) to ``sums`` (leaves, columns, bins, 3), row after row.
-
-    ``codes`` is (columns, rows of the table), int32; ``rows`` are those that are added, ``leaf`` theirs.
-
-    codes (n_columns, n_rows) int32; rows, leaf (n_added,) int64; values (n_added, 3) float64; sums
-    (n_leaves, n_columns, n_bins, 3) float64, added to.
-    """
-    for f in range(codes.shape[0]):
-        for i in range(len(rows)):
-            cell = sums[leaf[i], f, codes[f, rows[i]]]
-            cell[0] += values[i, 0]
-            cell[1] += values[i, 1]
-            cell[2] += values[i, 2]
+__all__ = ["add_by_node"]
 
 
 @kernel
@@ -66,72 +47,3 @@ def add_by_node(codes, some, rows, leaf, values, parent, place, sums, out):
                 target[b, 0] += source[b, 0]
                 target[b, 1] += source[b, 1]
                 target[b, 2] += source[b, 2]
-
-
-@subkernel
-def _tell(H, per_h):
-    """Return how many rows an H stands for, as LightGBM tells it."""
-    return math.floor(H * per_h + 0.5)
-
-
-@kernel
-def best_cuts(sums, total, rules, gain, place, missing_left, left):
-    """Write the best admissible cut of every node and column; a gain of -inf: there is none.
-
-    Of equals it is the first, and missing values on the right come first. A cut behind a bin without rows is
-    the cut before it.
-
-    Parameters
-    ----------
-    sums : (nodes, columns, bins + 1, 3) float64
-        G, H and rows; missing values are the last bin.
-    total : (nodes, 3) float64
-    rules : tuple of float64
-        λ; the least H and rows of a side; the least gain, and whether it may be just that; what of a node's
-        own score is rounding.
-    gain, place, missing_left : (nodes, columns)
-    left : (nodes, columns, 3)
-        G, H and rows on the left.
-    """
-    l2, min_weight, min_rows, min_gain, reach, rounding = rules
-    last = sums.shape[2] - 1
-    for k in range(len(sums)):
-        G, H, n = total[k, 0], total[k, 1], total[k, 2]
-        own, per_h = G * G / (H + l2), n / H if H > 0.0 else 0.0
-        least = rounding * abs(own)
-        for f in range(sums.shape[1]):
-            bins, lacking = sums[k, f], sums[k, f, last]
-            gaps, all_told = lacking[2] > 0.0, 0.0
-            if min_rows > 0.0:
-                for b in range(last):
-                    all_told += _tell(bins[b, 1], per_h)
-            top, at, goes = -np.inf, 0, False
-            for side in range(2 if gaps else 1):
-                add_G, add_H = (lacking[0], lacking[1]) if side else (0.0, 0.0)
-                below_G, below_H, told = 0.0, 0.0, 0.0
-                for b in range(last):
-                    below_G += bins[b, 0]
-                    below_H += bins[b, 1]
-                    if min_rows > 0.0:
-                        told += _tell(bins[b, 1], per_h)
-                    if bins[b, 2] == 0.0:
-                        continue
-                    G_left, H_left = below_G + add_G, below_H + add_H
-                    G_right, H_right = G - G_left, H - H_left
-                    if min(H_left, H_right) < min_weight:
-                        continue
-                    if min_rows > 0.0:
-                        rows = told if gaps and not side else n - (all_told - told)
-                        if min(rows, n - rows) < min_rows:
-                            continue
-                    new = G_left * G_left / (H_left + l2) + G_right * G_right / (H_right + l2) - own
-                    enough = new > min_gain or (reach > 0.0 and new == min_gain)
-                    if new > top and new > least and enough:
-                        top, at, goes = new, b, side == 1
-            gain[k, f], place[k, f], missing_left[k, f] = top, at, goes
-            for c in range(3):
-                left[k, f, c] = 0.0
-                for b in range(at + 1):
-                    left[k, f, c] += bins[b, c]
-                if goes:
-                    left[k, f, c] += lacking[c]

@@ -91,7 +91,8 @@ def count_codes(codes, columns, row, nodes, k, counter):
             for o in range(row.label.shape[1]):
                 sums[c, row.label[p, o]] += w
         else:
-            for o in range(row.number.shape[1]):
+            sums[c, 0] += np.int64(row.number[p, 0])
+            for o in range(1, row.number.shape[1]):
                 sums[c, o] += np.int64(row.number[p, o])
     return n
 

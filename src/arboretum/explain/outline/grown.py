@@ -1,143 +1,70 @@
-"""Outlines of trees of CART's kind: impurities and gains of all nodes, from sums by leaf and value.
+"""Outlines of trees of CART's kind: the candidates of every node, by the scan that worksheets use.
 
-    node_sums.py      what nodes add up to, by value             every_split.py    the best of all splits
-    dense_cuts.py     columns of few values side by side         drawn_splits.py   what random trees drew
-    refusals.py       rules that refuse a split                  line_maker.py     a split with its figures
-
-Sums have to tell the impurity: trees of absolute_error, and of several targets, have worksheets only.
+Trees of absolute_error, and of several targets, have worksheets only: their scan looks at medians, or long.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.explain.outline.drawn_splits import DrawnSplits
-from arboretum.explain.outline.every_split import EverySplit
-from arboretum.explain.outline.line import Coded, Line, SideBySide, TreeOutline
-from arboretum.explain.outline.line_maker import LineMaker
-from arboretum.explain.outline.node_sums import NodeSums, is_dense
-from arboretum.structure.tree import Tree
-from arboretum.textbook.cart import EPSILON, TIE
+from arboretum.explain.outline.line import Coded, Line, TreeOutline
+from arboretum.explain.worksheet.candidates import NodeCandidates
+from arboretum.textbook.column_scan import ValueBins
+from arboretum.textbook.splits import Candidate
 
 if TYPE_CHECKING:
     from arboretum.explain.worksheet.grown import ShownTree
+    from arboretum.structure.tree import Tree
 
-__all__ = ["GrownOutline", "cost_of", "has_outline"]
+__all__ = ["GROWN_NUMBERS", "cost_of", "grown_outline", "has_outline"]
 
-# Nanoseconds: to add a row up in a column, to score a cut, to sort a row into its node.
-_ROW, _CUT, _SORTED = 9, 120, 150
-# To look at a column on one level, to write down a column of a node, to write down a node.
-_LEVEL, _COLUMN, _NODE = 300_000, 20_000, 200_000
+# What the numbers of a line are.
+GROWN_NUMBERS = (
+    "rows left", "W left", "rows right", "W right", "imp left", "imp right", "charge",
+)  # fmt: skip
+# Nanoseconds: to add a row up in a column, to look at a column of a node, to write down a node.
+_ROW, _COLUMN, _NODE = 12, 100_000, 700_000
 
 
 def has_outline(grown: ShownTree) -> bool:
-    """Tell whether sums tell the impurities of a tree."""
+    """Return True if the nodes of a tree can be scanned fast enough for a page."""
     return grown.rules.criterion != "absolute_error" and grown.y.shape[1] == 1
 
 
-def cost_of(tree: Tree, like: ShownTree, columns: list[Coded]) -> int:
+def cost_of(tree: Tree, like: ShownTree) -> int:
     """Return about how many nanoseconds the outline of a tree takes; ``like`` has its rows and rules."""
-    rows, inner, found = len(like.weight), len(tree) - tree.n_leaves, 0
-    for one in columns:
-        if is_dense(tree, rows, one.width):
-            found += _ROW * rows + _CUT * inner * (one.width + 1)
-        else:
-            found += (_SORTED * rows + _LEVEL) * (tree.max_depth + 1)
-    looked_at = len(columns) if like.draw is None else min(like.draw.max_features, len(columns))
-    return found + (_NODE + _COLUMN * looked_at) * inner
+    rows, inner, n = len(like.weight), len(tree) - tree.n_leaves, like.matrix.n_columns
+    looked_at = n if like.draw is None else min(like.draw.max_features, n)
+    return (_COLUMN * looked_at + _NODE) * inner + _ROW * rows * tree.max_depth * looked_at
 
 
-class GrownOutline:
-    """The outline of one tree; ``most`` columns are told besides the winner."""
+def grown_outline(grown: ShownTree, columns: list[Coded], most: int) -> TreeOutline:
+    """Return the lines of all inner nodes; ``most`` columns are listed besides the winner's."""
+    found = TreeOutline()
+    for node in np.flatnonzero(~grown.tree.is_leaf).tolist():
+        rows = grown.rows_of(node)
 
-    def __init__(self, grown: ShownTree, table: SideBySide, most: int) -> None:
-        self.at, self.most = NodeSums(grown, table), most
-        self.maker = LineMaker(self.at)
-        self.every, self.drawn = EverySplit(self.maker), DrawnSplits(self.maker)
+        def bins(f: int, rows: np.ndarray = rows) -> ValueBins:
+            return ValueBins(columns[f].values, columns[f].ends, columns[f].code[rows])
 
-    def outline(self) -> TreeOutline:
-        """Return the lines of all inner nodes."""
-        found = TreeOutline()
-        if not len(self.at.inner):
-            return found
-        visited = self.drawn.visited()
-        best: list[dict[int, Line]] = []
-        for f in range(len(self.at.columns)):
-            if f in self.at.place_in_dense:
-                best.append({})
-                continue
-            if self.at.draw_cuts is not None:
-                best.append(self.drawn.best_of(f, visited))
-                continue
-            drew = np.ones(len(self.at.tree), bool)
-            if visited is not None:
-                drew[self.at.inner] = [f in some for some in visited]
-            best.append(self.every.best_of(f, drew))
-        dense, winners = self._dense_lines(visited), self.maker.winners()
-        for at, node in enumerate(self.at.inner.tolist()):
-            winner = winners[at]
-            others = dense[node] + [
-                line
-                for f, lines in enumerate(best)
-                if f != winner.feature
-                and (visited is None or f in visited[at])
-                and (line := lines.get(node)) is not None
-            ]
-            found.lines[node] = [winner, *self._judged(node, winner, others)]
-        return found
+        looked = NodeCandidates(grown, node, grown.sample(node, rows), bins, drawn_only=True)
+        assert looked.winner is not None
+        found.lines[node] = [
+            _line(c, looked.verdict(c)) for c in (looked.winner, *looked.closest(most))
+        ]
+    return found
 
-    def _dense_lines(self, visited: list[list[int]] | None) -> dict[int, list[Line]]:
-        """Return the best cuts of the columns side by side at every inner node, the winner's left out."""
-        dense = self.at.dense
-        found: dict[int, list[Line]] = {node: [] for node in self.at.inner.tolist()}
-        if not len(dense.columns):
-            return found
-        gain = dense.gain.copy()
-        gain[self.at.tree.feature[self.at.inner][:, None] == dense.columns] = np.nan
-        if visited is not None:
-            gain[~np.array([np.isin(dense.columns, some) for some in visited])] = np.nan
-        order = np.argsort(-gain, axis=1, kind="stable")[:, : self.most]  # NaN comes last
-        at, place = np.divmod(np.arange(order.size), order.shape[1])
-        k = order[at, place]
-        at, k = (one[~np.isnan(gain[at, k])] for one in (at, k))
-        nodes, lefts = self.at.inner[at], dense.left[at, k]
-        totals = self.at.totals(dense.columns[k], nodes)
-        figures = self.maker.figures(-1, nodes, lefts, totals)
-        for i, (a, j) in enumerate(zip(at.tolist(), k.tolist(), strict=True)):
-            f, node = int(dense.columns[j]), int(nodes[i])
-            verdict = self.at.refusals.name(lefts[i], totals[i]) if dense.refused[a, j] else ""
-            cut, goes, following = np.inf, int(dense.goes[a, j]), int(dense.following[a, j])
-            if following >= 0:
-                cut = self.at.between(f, int(dense.place[a, j]), following)
-            found[node].append(Line(f, cut, (), goes, figures[i], float(gain[a, j]), verdict))
-        return found
 
-    def _judged(self, node: int, winner: Line, others: list[Line]) -> list[Line]:
-        """Return the columns that come closest, with their verdicts; the closest comes first."""
-        worth = winner.gain - winner.numbers[-1]
-        slack = TIE * float(self.at.before[node] * self.at.total[node, 1]) / self.at.sample.total
-        less_of = [worth - (line.gain - line.numbers[-1]) for line in others]
-        closest = sorted(zip(less_of, others, strict=True), key=lambda pair: pair[0])
-        found = []
-        for less, line in closest[: self.most]:
-            verdict = line.verdict
-            if not verdict and abs(less) <= max(slack, EPSILON):
-                verdict = "tie: lower column or cut wins"
-            elif not verdict and less > 0:
-                charged = line.gain > winner.gain
-                verdict = "gains less after its charge" if charged else "gains less"
-            elif not verdict:
-                verdict = self._why_more(line)
-            found.append(replace(line, verdict=verdict))
-        return found
-
-    def _why_more(self, line: Line) -> str:
-        if self.at.grown.binned:
-            return "not a cut between bins"
-        draw = self.at.grown.draw
-        if draw is not None and draw.key is None:
-            return "not drawn, it seems"
-        return "missed by the order of categories" if line.inside else "gains more"
+def _line(c: Candidate, verdict: str) -> Line:
+    missing = {"left": 0, "right": 1, None: -1}[c.missing_goes]
+    numbers = (
+        float(c.n_left), c.weight_left, float(c.n_right), c.weight_right,
+        c.impurity_left, c.impurity_right, c.charge,
+    )  # fmt: skip
+    cut = c.threshold
+    inside = tuple(sorted(c.left_categories)) if c.right_categories else ()
+    if c.kind == "subset" and not inside:
+        cut = np.inf  # is a value present?
+    return Line(c.feature, cut, inside, missing, numbers, c.gain, verdict)

@@ -1,34 +1,17 @@
-"""What an outline is made of: a line for the best split of a column, the winner's first.
+"""An outline: a line for the best split of a column at every inner node, the winner's first.
 
-A worksheet looks at one node and writes sentences. An outline looks at all nodes of a tree together: sums by
-leaf and value are made once, and those of a node are the sums of its children.
-
-    rows ──► sums (leaves, values) ──► sums (nodes, values) ──► left of every cut ──► gains ──► the best
-
-Its lines are those of the worksheet's table "Best split of every column"; a test holds them together.
+A worksheet looks at one node and writes sentences; an outline keeps the numbers of its table "Best split of
+every column" for all nodes of a tree.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from arboretum.lazy import cached_property
-
-__all__ = [
-    "Coded",
-    "Line",
-    "SideBySide",
-    "TreeOutline",
-    "coded_columns",
-    "first_best",
-    "inner_sums",
-    "on_grid",
-    "up_the_tree",
-]
+__all__ = ["Coded", "Line", "TreeOutline", "coded_columns", "on_grid"]
 
 GRID = 255  # bins of a column on a grid
 
@@ -41,7 +24,7 @@ class Line:
     ----------
     feature : int
     cut : float
-        NaN for a set of categories; +inf asks whether a value is present.
+        NaN for a set of categories; +inf tests whether a value is present.
     inside : tuple of int
         The categories that go left.
     missing : int
@@ -85,17 +68,6 @@ class Coded:
         """How many values there are."""
         return len(self.values)
 
-    @cached_property
-    def has_missing(self) -> bool:
-        """Whether a row has no value."""
-        return bool((self.code == self.width).any())
-
-    @cached_property
-    def order(self) -> np.ndarray:
-        """The rows that have a value, from the lowest to the highest."""
-        order = np.argsort(self.code, kind="stable")
-        return order[: int((self.code < self.width).sum())]
-
 
 def coded_columns(matrix: Any) -> list[Coded]:
     """Return every column of a matrix coded by its distinct values."""
@@ -110,27 +82,8 @@ def coded_columns(matrix: Any) -> list[Coded]:
     return found
 
 
-class SideBySide:
-    """Columns of numbers in one array of codes, kept for the trees of a model."""
-
-    def __init__(self, columns: list[Coded]) -> None:
-        self.columns = columns
-        self.codes = lru_cache(maxsize=4)(self._codes)
-
-    def _codes(self, some: tuple[int, ...]) -> tuple[np.ndarray, int]:
-        """Return codes of some columns, (columns, rows), int32, and the one that misses."""
-        picked = [self.columns[f] for f in some]
-        width = max(one.width for one in picked)
-        codes = np.empty((len(some), len(picked[0].code)), np.int32)
-        for row, one in zip(codes, picked, strict=True):
-            row[:] = one.code
-            if one.width < width and one.has_missing:
-                row[one.code == one.width] = width
-        return codes, width
-
-
 def on_grid(column: Coded, bins: int = GRID) -> Coded:
-    """Return a column of many values in bins of about as many rows each.
+    """Return a column of many values in bins of about equal numbers of rows.
 
     >>> x = np.arange(10.0)
     >>> some = on_grid(Coded(x, np.arange(10), x), 3)
@@ -145,37 +98,3 @@ def on_grid(column: Coded, bins: int = GRID) -> Coded:
     bin_of = np.append(np.searchsorted(last, np.arange(column.width)), len(last))
     first = np.append(0, last[:-1] + 1)
     return Coded(column.values[first], bin_of[column.code], column.ends[last])
-
-
-def up_the_tree(tree: Any, of_leaves: np.ndarray) -> np.ndarray:
-    """Return sums of every node, (nodes, …), from those of its leaves in their order."""
-    sums = np.zeros((len(tree), *of_leaves.shape[1:]))
-    sums[tree.leaves] = of_leaves
-    for node in range(len(tree) - 1, 0, -1):  # children stand behind their parents
-        sums[tree.parent[node]] += sums[node]
-    return sums
-
-
-def inner_sums(tree: Any, of_leaves: np.ndarray) -> np.ndarray:
-    """Return sums of every inner node, (inner nodes, …), from those of its leaves in their order."""
-    inner, leaf = np.cumsum(~tree.is_leaf) - 1, np.cumsum(tree.is_leaf) - 1
-    sums = np.zeros((int(inner[-1]) + 1, *of_leaves.shape[1:]))
-    for node in range(len(tree) - 1, 0, -1):  # children stand behind their parents
-        of_node = of_leaves[leaf[node]] if tree.is_leaf[node] else sums[inner[node]]
-        sums[inner[tree.parent[node]]] += of_node
-    return sums
-
-
-def first_best(group: np.ndarray, gain: np.ndarray) -> np.ndarray:
-    """Return the places of the largest gain of every group, of equals the first; groups come in order.
-
-    >>> first_best(np.array([0, 0, 0, 2, 2]), np.array([1.0, 3.0, 3.0, 2.0, 1.0])).tolist()
-    [1, 3]
-    """
-    if not len(group):
-        return np.empty(0, np.int64)
-    starts = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
-    sizes = np.diff(np.append(starts, len(group)))
-    top = np.repeat(np.maximum.reduceat(gain, starts), sizes)
-    hits = np.flatnonzero(gain == top)
-    return hits[np.unique(group[hits], return_index=True)[1]]

@@ -21,6 +21,7 @@ from arboretum.explain.report.figures import class_losses
 from arboretum.explain.report.inputs import whole_groups
 from arboretum.explain.report.ranked import Ranked
 from arboretum.explain.report.tree_code import rounded
+from arboretum.explain.worksheet.families.second_order.rounds import losses
 from arboretum.predict.out_of_bag import out_of_bag
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from arboretum.base.anatomy import Anatomy, FitHistory
     from arboretum.data.matrix import Matrix
     from arboretum.explain.report.judged import Judged
+    from arboretum.explain.worksheet.families.second_order.replay import Replay
 
 __all__ = [
     "RoundLog",
@@ -268,18 +270,18 @@ class RoundLog:
     def __init__(self) -> None:
         self.sums: dict[int, list[float]] = {}
 
-    def look(self, family: Any, t: int) -> None:
+    def look(self, replay: Replay, t: int) -> None:
         """Collect the round of a tree of second-order boosting."""
-        m = family.place_of(t)[0]
+        m = replay.place_of(t)[0]
         if m in self.sums:
             return
-        state = family.state(m)
-        losses = family.losses(family.table.y, state.before)
+        state = replay.state(m)
+        costs = losses(replay, replay.table.y, state.before)
         loss = np.nan
-        if losses is not None:
-            weight = family.table.weight
-            counted = weight if weight is not None and len(weight) == len(losses) else None
-            loss = float(np.average(losses, weights=counted))
+        if costs is not None:
+            weight = replay.table.weight
+            counted = weight if weight is not None and len(weight) == len(costs) else None
+            loss = float(np.average(costs, weights=counted))
         g, h = state.g.astype(np.float64), state.h.astype(np.float64)
         self.sums[m] = [loss, float(g.sum()), float(np.abs(g).max()), float(h.sum())]
 

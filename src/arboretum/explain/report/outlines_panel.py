@@ -23,6 +23,7 @@ from arboretum.explain.pipeline import anatomy_of
 from arboretum.explain.report.budget import Budget, packed_size
 from arboretum.explain.report.history import RoundLog
 from arboretum.explain.report.tree_code import rounded
+from arboretum.explain.worksheet.families.friedman.leaves import step_formulas
 
 __all__ = ["OutlineWriter"]
 
@@ -52,10 +53,11 @@ class OutlineWriter:
         outliner = self._outliner(family, [t for _, t in shown])
         self.rules.append(_rules_of(family, outliner))
         room = self.budget.room - min(_WORDS * self.budget.room, _MOST_WORDS)
-        with family.in_turn() if outliner.is_gradient else nullcontext():
+        replay = outliner.replay
+        with nullcontext() if replay is None else replay.in_turn():
             for at, t in shown:
-                if outliner.is_gradient:
-                    self.log.look(family, t)
+                if replay is not None:
+                    self.log.look(replay, t)
                 cost = outliner.cost(t)
                 if cost is None:
                     return
@@ -142,30 +144,32 @@ def _rules_of(family: Any, outliner: Outliner) -> dict[str, Any]:
         found["surrogates"] = bool(outliner.has_surrogates)
         found["rates"] = rounded(np.asarray(history.figures.get("rate", ()), np.float64), 6)
         return found
-    rules, plan = family.rules, family.plan
+    replay = family.replay
+    rules, plan = replay.rules, replay.plan
     bent = rules.max_delta_step or rules.path_smooth or plan.monotone is not None
     return {
         "kind": "gradient",
         "l2": float(rules.reg_lambda),
         "l1": float(rules.reg_alpha),
         "gamma": float(rules.min_gain),
-        "rate": 1.0 if family.ensemble.averaged else float(plan.learning_rate),
+        "rate": 1.0 if replay.ensemble.averaged else float(plan.learning_rate),
         "bent": bool(bent),
-        "renewed": family.objective.renew_leaf is not None,
-        "rounded": not family.is_exact,
-        "grid": outliner.grid and family.is_exact,
+        "renewed": replay.objective.renew_leaf is not None,
+        "rounded": not replay.is_exact,
+        "grid": outliner.grid and replay.is_exact,
     }
 
 
 def _steps(family: Any, t: int) -> dict[str, Any] | None:
     """Return how far every leaf of Friedman's boosting goes: the rule, the same with numbers, the step."""
-    if not hasattr(family, "step_formulas"):
+    rounds = getattr(family, "rounds", None)
+    if rounds is None:
         return None
     tree = family.trees[t]
-    if len(family.y) * sum(one.n_leaves for one in family.trees) > _LEAF_ROWS:
+    if len(rounds.y) * sum(one.n_leaves for one in family.trees) > _LEAF_ROWS:
         return None
     found = {}
     for leaf in tree.leaves.tolist():
-        first = family.step_formulas(t, leaf)[0]
+        first = step_formulas(rounds, t, leaf)[0]
         found[str(leaf)] = [first.rule, first.numbers, _number(float(first.value), 7)]
     return found

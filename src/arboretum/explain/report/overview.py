@@ -11,7 +11,7 @@ from typing import Any
 
 from arboretum.errors import ArboretumError
 from arboretum.explain.pipeline import anatomy_of
-from arboretum.version import __version__
+from arboretum.registry import __version__
 
 __all__ = ["overview_of"]
 

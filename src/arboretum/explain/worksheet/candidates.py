@@ -6,6 +6,7 @@ All gains of a column come from one pass (textbook/column_scan.py); only what is
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,17 +15,18 @@ import numpy as np
 from arboretum.engine import parallel
 from arboretum.explain.worksheet.draws import columns_visited, drawn_question, node_key
 from arboretum.explain.worksheet.rendering import number
-from arboretum.explain.worksheet.sheet import SheetTable
+from arboretum.explain.worksheet.sheet import Sheet
+from arboretum.lazy import cached_property
 from arboretum.textbook.cart import EPSILON, TIE
-from arboretum.textbook.column_scan import ColumnScan, scan_column
+from arboretum.textbook.column_scan import Channels, ColumnScan, ValueBins, scan_column
 from arboretum.textbook.splits import Candidate, Question, Sample, judge_question
 
 if TYPE_CHECKING:
     from arboretum.explain.worksheet.grown import ShownTree
 
-__all__ = ["RIVALS", "NodeCandidates", "tried_note"]
+__all__ = ["NodeCandidates", "tried_note"]
 
-RIVALS = 12  # that are judged
+_JUDGED = 12  # rivals
 _RIVALS = 8  # of them, shown besides the best of every column
 _OPTIONAL = ("charge", "W left", "W right", "tried")  # columns that a narrow screen leaves out
 _SHARED_ROWS = 10_000  # of a node of absolute_error whose columns threads share
@@ -32,19 +34,40 @@ _MEDIANS = 2_000_000  # rows × cuts of absolute_error that are judged one by on
 
 
 class NodeCandidates:
-    """The candidates of one node: the winner, the best of every column, close rivals."""
+    """The candidates of one node: the winner, the best of every column, close rivals.
 
-    def __init__(self, grown: ShownTree, node: int, sample: Sample) -> None:
+    Parameters
+    ----------
+    grown : ShownTree
+    node : int
+    sample : Sample
+        The rows of the node.
+    bins : callable, optional
+        Returns the bins of a column of the sample; cuts are tried between those only.
+    drawn_only : bool
+        Leave out columns that the node did not draw.
+    """
+
+    def __init__(
+        self,
+        grown: ShownTree,
+        node: int,
+        sample: Sample,
+        bins: Callable[[int], ValueBins] | None = None,
+        *,
+        drawn_only: bool = False,
+    ) -> None:
         self.grown, self.node, self.sample = grown, node, sample
         self.whole = np.ones(len(sample.X), bool)
         self.rivals = lru_cache(maxsize=2)(self._rivals)
         self._n_questions = lru_cache(maxsize=None)(self._count_questions)
+        self._bins = bins
         self.drawn = self._drawn()
-        self.scans = self._look_at_all()
+        columns = self.drawn if drawn_only and self.drawn is not None else range(sample.X.shape[1])
+        self.scans = self._look_at(columns)
         self.tried = {f: scan.n_tried for f, scan in self.scans.items()}
         if sample.rules.criterion == "absolute_error" and not self._draws_cuts:
             self.tried = {f: self._n_questions(f) for f in self.scans}
-        self.best = {f: self._first(scan) for f, scan in self.scans.items()}
         self.winner = None if grown.tree.is_leaf[node] else self._winner()
         self.before = sample.impurity(self.whole)
         if self.winner is not None and grown.rules.surrogates:
@@ -73,9 +96,9 @@ class NodeCandidates:
         return node_key(self.grown.draw.key, self.grown.sides(self.node))
 
     # ------------------------------------------------------------------ candidates
-    def _look_at_all(self) -> dict[int, ColumnScan]:
-        """Return the candidates of every column; threads share them where medians of many rows take long."""
-        found: list[Any] = [None] * self.sample.X.shape[1]
+    def _look_at(self, columns: Sequence[int]) -> dict[int, ColumnScan]:
+        """Return the candidates of columns; threads share them where medians of many rows take long."""
+        found: dict[int, ColumnScan] = {}
 
         def look(feature: int) -> None:
             found[feature] = self._look(feature)
@@ -83,8 +106,23 @@ class NodeCandidates:
         slow = (
             self.sample.rules.criterion == "absolute_error" and len(self.sample.X) >= _SHARED_ROWS
         )
-        parallel.run(look, range(len(found)), parallel.effective_jobs(None) if slow else 1)
-        return dict(enumerate(found))
+        parallel.run(look, columns, parallel.effective_jobs(None) if slow else 1)
+        return {f: found[f] for f in sorted(found)}
+
+    @cached_property
+    def best(self) -> dict[int, Candidate | None]:
+        """The best candidate of every column, judged."""
+        return {f: self._first(scan) for f, scan in self.scans.items()}
+
+    def closest(self, n: int) -> list[Candidate]:
+        """Return the best of the n columns that come closest to the winner's; its own is left out."""
+        firsts = []
+        for f, scan in self.scans.items():
+            if self.winner is not None and f == self.winner.feature:
+                continue
+            some = scan.allowed if scan.allowed.any() else ~scan.allowed
+            firsts += [(self._charge(f) - scan.gain[i], f, i) for i in scan.leading(1, some)]
+        return [self.scans[f].candidate(i) for _, f, i in sorted(firsts)[:n]]
 
     def _look(self, feature: int) -> ColumnScan:
         """Return the candidates of a column."""
@@ -93,7 +131,12 @@ class NodeCandidates:
             return _as_scan(feature, self._one_question(feature) if draw.key is not None else [])
         if self.sample.rules.criterion == "absolute_error":
             return _as_scan(feature, self._by_medians(feature))
-        return scan_column(self.sample, feature)
+        bins = None if self._bins is None else self._bins(feature)
+        return scan_column(self.sample, feature, bins, self._channels)
+
+    @cached_property
+    def _channels(self) -> Channels:
+        return Channels(self.sample)
 
     def _first(self, scan: ColumnScan) -> Candidate | None:
         """Return the best of a column, refused ones only if there is no other."""
@@ -235,68 +278,50 @@ class NodeCandidates:
         return max(TIE * self.before * weight, EPSILON)
 
     def _charge(self, feature: int) -> float:
+        """Return what is subtracted from the gains of a column before columns are compared."""
         return self.sample.charge(feature, self.before)
 
     # ------------------------------------------------------------------ tables
-    def _header(self) -> tuple[str, ...]:
-        weighted = ("W left", "W right") if self.grown.is_weighted else ()
-        charged = ("charge",) if self._is_charged else ()
-        return ("split", "left", "right", *weighted, "imp left", "imp right", "gain", *charged)
+    def add_tables(self, sheet: Sheet) -> None:
+        """Write the best candidate of every column, and the candidates that came closest."""
+        weighted = " | W left | W right" if self.grown.is_weighted else ""
+        charged = any(c is not None and c.charge for c in self.best.values())
+        header = f"split | left | right{weighted} | imp left | imp right | gain"
+        header += " | charge" if charged else ""
+        winner, marked = self.winner, [] if self.winner is None else [0]
+        firsts = [(f, self._shown(f)) for f in self.best]
+        firsts.sort(key=lambda pair: _rank(pair[1], winner))
+        lines: list[tuple[Any, ...]] = []
+        for f, c in firsts:
+            if c is None:
+                name, blank = self.grown.tree.column(f).name, [None] * header.count("|")
+                lines.append((name, *blank, self.tried[f], "one value only"))
+            else:
+                lines.append((*self._line(c, charged), self.tried[f], self.verdict(c)))
+        columns, title = f"{header} | tried | verdict", "Best split of every column"
+        sheet.add_table(title, columns, lines, marked, optional=_OPTIONAL)
+        others = self.rivals(_JUDGED)[: _RIVALS + 1]
+        others = [c for c in others if winner is None or not self._same(c, winner)]
+        rivals = [*([] if winner is None else [winner]), *others[:_RIVALS]]
+        if rivals:
+            lines = [(*self._line(c, charged), self.verdict(c)) for c in rivals]
+            title = "Closest rivals"
+            sheet.add_table(title, f"{header} | verdict", lines, marked, optional=_OPTIONAL)
 
-    @property
-    def _is_charged(self) -> bool:
-        return any(c is not None and c.charge for c in self.best.values())
+    def _shown(self, f: int) -> Candidate | None:
+        """Return the candidate of a column in the table: the best one, or the winner."""
+        winner = self.winner
+        return winner if winner is not None and f == winner.feature else self.best[f]
 
-    def _line(self, c: Candidate) -> tuple[Any, ...]:
+    def _line(self, c: Candidate, charged: bool) -> tuple[Any, ...]:
         weights = (c.weight_left, c.weight_right) if self.grown.is_weighted else ()
-        charge = (c.charge,) if self._is_charged else ()
-        return (
-            self.words(c),
-            c.n_left,
-            c.n_right,
-            *weights,
-            c.impurity_left,
-            c.impurity_right,
-            c.gain,
-            *charge,
-        )
+        impurities = (c.impurity_left, c.impurity_right, c.gain)
+        charge = (c.charge,) if charged else ()
+        return (self.words(c), c.n_left, c.n_right, *weights, *impurities, *charge)
 
     def words(self, c: Candidate) -> str:
         """Return a split in the words of the table."""
         return self.grown.question(c) + (" or missing" if c.missing_goes == "left" else "")
-
-    def columns_table(self) -> SheetTable:
-        """Return the best candidate of every column, the best column first."""
-        winner, lines = self.winner, []
-        firsts = list(self.best.items())
-        if winner is not None:
-            firsts = [(f, winner if f == winner.feature else c) for f, c in firsts]
-        firsts.sort(key=lambda pair: _rank(pair[1], winner))
-        for f, c in firsts:
-            if c is None:
-                blank = [None] * (len(self._header()) - 1)
-                lines.append(
-                    (self.grown.tree.column(f).name, *blank, self.tried[f], "one value only")
-                )
-            else:
-                lines.append((*self._line(c), self.tried[f], self.verdict(c)))
-        header = (*self._header(), "tried", "verdict")
-        marked = frozenset() if winner is None else frozenset([0])
-        return SheetTable("Best split of every column", header, lines, marked, optional=_OPTIONAL)
-
-    def rivals_table(self) -> SheetTable:
-        """Return the candidates that came closest, whatever their column."""
-        winner = self.winner
-        others = [
-            c
-            for c in self.rivals(RIVALS)[: _RIVALS + 1]
-            if winner is None or not self._same(c, winner)
-        ]
-        lines = [] if winner is None else [(*self._line(winner), self.verdict(winner))]
-        lines += [(*self._line(c), self.verdict(c)) for c in others[:_RIVALS]]
-        marked = frozenset() if winner is None else frozenset([0])
-        header = (*self._header(), "verdict")
-        return SheetTable("Closest rivals", header, lines, marked, optional=_OPTIONAL)
 
     def verdict(self, c: Candidate) -> str:
         """Return why a candidate was not taken."""

@@ -10,14 +10,13 @@ These are the rules of engine/random.py and engine/depth_first/ once more, in pl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 
-from arboretum.engine.keys import key_of, mix_array
+from arboretum.engine.keys import key_of
 from arboretum.textbook.splits import Question
 
-__all__ = ["columns_visited", "drawn_cuts", "drawn_question", "node_key"]
+__all__ = ["columns_visited", "drawn_question", "node_key"]
 
 _ORDER = 0xFEA7  # what the order of columns is keyed by
 
@@ -34,7 +33,7 @@ def _uniform(key: int) -> float:
 def columns_visited(
     key: int, n_columns: int, max_features: int, varies: Callable[[int], bool]
 ) -> list[int]:
-    """Return the columns a node looks at: so many, and more until one of them is not constant.
+    """Return the columns a node looks at: ``max_features``, and more until one of them is not constant.
 
     >>> len(columns_visited(7, 5, 2, lambda f: True)), sorted(columns_visited(7, 3, 1, lambda f: False))
     (2, [0, 1, 2])
@@ -53,7 +52,7 @@ def columns_visited(
 
 
 def drawn_question(key: int, feature: int, x: np.ndarray, kind: str) -> Question | None:
-    """Return the one question that a random split asks of a column; None if its present values are all one.
+    """Return the one question that a random split puts to a column; None if its present values are equal.
 
     >>> question = drawn_question(7, 0, np.array([0.0, 10.0, np.nan]), "numeric")
     >>> 0 <= question.threshold < 10
@@ -72,33 +71,3 @@ def drawn_question(key: int, feature: int, x: np.ndarray, kind: str) -> Question
     if len(left) in (0, len(codes)):  # all coins fell alike: the lowest code goes left alone
         left = {codes[0]}
     return Question(feature, "subset", np.nan, frozenset(left), frozenset(codes) - left)
-
-
-def drawn_cuts(
-    keys: np.ndarray, feature: int, low: np.ndarray, high: np.ndarray, kind: str
-) -> np.ndarray:
-    """Return the cuts that nodes draw of a column of numbers: those of `drawn_question`, all at once.
-
-    Parameters
-    ----------
-    keys : uint64 array
-        The keys of the nodes.
-    feature : int
-    low, high : float arrays
-        The lowest and the highest value that each node holds.
-    kind : {"numeric", "ordinal"}
-
-    Examples
-    --------
-    >>> keys = np.array([7, 8], np.uint64)
-    >>> cuts = drawn_cuts(keys, 0, np.zeros(2), np.full(2, 10.0), "numeric")
-    >>> [drawn_question(k, 0, np.array([0.0, 10.0]), "numeric").threshold for k in (7, 8)] == cuts.tolist()
-    True
-    """
-    mine: Any = keys
-    for step in (feature, 0):
-        mine = mix_array(mine, np.array([step]))
-    u = (mine >> np.uint64(11)) * (1.0 / (1 << 53))
-    cut = low * (1.0 - u) + high * u
-    cut = np.where(cut >= high, low, cut)
-    return np.floor(cut) if kind == "ordinal" else cut

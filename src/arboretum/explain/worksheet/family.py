@@ -1,17 +1,16 @@
-"""What the worksheet of every family of models has: the data as numbers, and checked questions.
+"""What the worksheet of every family of models has: the data as numbers, checked places, sheets of rows.
 
-A family (cart.py, forest.py, …) answers what makes sense for it; what does not is refused with what to ask
-instead. The data are learned once more, on a copy of the model, so that classes, weights and limits are
-those of the fit.
+A family (families/cart.py, forest.py, …) answers what makes sense for it; the rest is refused, with what
+there is instead (refused.py). The data are learned once more, on a copy of the model, so that classes,
+weights and limits are those of the fit.
 """
 
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,9 +19,10 @@ from arboretum.data.slices import as_view, take_rows
 from arboretum.data.target import weights
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.pick_tree import pick_tree
-from arboretum.explain.worksheet.journey import journey_table, ways_of
+from arboretum.explain.worksheet.journey import journey_table
+from arboretum.explain.worksheet.refused import ANSWERS, menu, refusal
 from arboretum.explain.worksheet.rendering import number
-from arboretum.explain.worksheet.sheet import Sheet, SheetTable
+from arboretum.explain.worksheet.sheet import Sheet
 from arboretum.lazy import cached_property
 from arboretum.structure.condition import format_category
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Family",
     "Given",
-    "NotInModel",
     "check_rows_of",
     "class_names",
     "index_of",
@@ -43,23 +42,6 @@ __all__ = [
     "trained_rows",
     "truth_of",
 ]
-
-_MENTIONED = {
-    "node": ".node(tree, node)",
-    "leaf": ".leaf(tree, leaf)",
-    "row": ".row(i)",
-    "round": ".round(m)",
-    "pruning": ".pruning()",
-    "oob": ".oob()",
-}
-
-
-class NotInModel(ParameterError):
-    """A question that a model has no answer to; ``why`` says so without naming the methods of a worksheet."""
-
-    def __init__(self, message: str, why: str = "") -> None:
-        super().__init__(message)
-        self.why = why
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,21 +56,25 @@ class Given:
 
 
 class Family:
-    """The worksheet of one fitted model.
+    """The worksheet of one fitted model; a subclass answers for one family of models.
 
     Attributes
     ----------
+    kind : str
+        The family's name in the table of what is answered (refused.py).
     model : fitted estimator
     given : Given
-    answers : tuple of str
-        What it can be asked.
     """
 
-    answers: ClassVar[tuple[str, ...]] = ("node", "leaf", "row")
-    without: ClassVar[dict[str, str]] = {}  # why it cannot be asked for the rest
+    kind = ""
 
     def __init__(self, model: Any, given: Given) -> None:
         self.model, self.given = model, given
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The methods that there is an answer to."""
+        return ANSWERS[self.kind]
 
     # ------------------------------------------------------------------ the data
     @cached_property
@@ -115,6 +101,11 @@ class Family:
         return copy.copy(self.model)
 
     @property
+    def columns(self) -> Any:
+        """The columns whose values `matrix` holds."""
+        return self.model.schema_.columns
+
+    @property
     def n_rows(self) -> int:
         return self.matrix.n_rows
 
@@ -124,7 +115,8 @@ class Family:
 
     @property
     def trees(self) -> list[Tree]:
-        return self.model.trees_
+        """The trees that nodes and leaves are looked up in."""
+        return list(getattr(self.model, "trees_", ()))
 
     @property
     def name(self) -> str:
@@ -144,22 +136,29 @@ class Family:
         name = "in training" if self.is_training_table else "in the table"
         return {name: truth_of(self.given.y, i)}
 
-    # ------------------------------------------------------------------ what is asked
+    # ------------------------------------------------------------------ places
+    def place(self, tree: Any, node: Any, what: str) -> tuple[int, int]:
+        """Return the numbers of a tree and of one of its nodes, checked."""
+        if what not in self.answers or not self.trees:
+            raise self.refuse(what)
+        t = self.number_of_tree(tree)
+        return t, self.number_of_node(self.trees[t], node, what)
+
     def number_of_tree(self, tree: Any) -> int:
-        """Return which tree is asked for; boosters also take a pair (round, class)."""
+        """Return the number of a tree; of boosters a pair (round, class) will do."""
         if isinstance(tree, tuple | list):
             picked = pick_tree(self.model, tree, "worksheet").tree
             return next(t for t, one in enumerate(self.trees) if one is picked)
         return index_of(tree, len(self.trees), ("tree", "trees"), self.name)
 
-    def number_of_node(self, tree: Tree, node: Any, *, what: str = "node") -> int:
+    def number_of_node(self, tree: Tree, node: Any, what: str) -> int:
         found = index_of(node, len(tree), ("node", "nodes"), "the tree", last=False)
         if what == "leaf" and not tree.is_leaf[found]:
             leaves = tree.leaves
             shown = ", ".join(map(str, leaves[:8])) + (", …" if len(leaves) > 8 else "")
             raise ParameterError(
-                f"worksheet: node {found} is not a leaf, it asks {tree.condition(found, 0).pretty()}: ask "
-                f".node for it, or one of the leaves {shown}"
+                f"worksheet: node {found} is not a leaf, it splits on {tree.condition(found, 0).pretty()}: "
+                f"use .node for it, or one of the leaves {shown}"
             )
         return found
 
@@ -182,7 +181,7 @@ class Family:
     def row_facts(self, matrix: Matrix) -> dict[str, Any]:
         """Return what a row holds, in the words of the table."""
         facts: dict[str, Any] = {}
-        for f, column in enumerate(self.model.schema_.columns):
+        for f, column in enumerate(self.columns):
             value = float(matrix.column(f)[0])
             if np.isnan(value):
                 facts[column.name] = "missing"
@@ -192,9 +191,22 @@ class Family:
                 facts[column.name] = value
         return facts
 
-    def values_table(self, matrix: Matrix) -> SheetTable:
-        facts = self.row_facts(matrix)
-        return SheetTable("The row", ("column", "value"), list(facts.items()), shown=12)
+    def row_sheet(self, row: Any) -> tuple[Sheet, Matrix, int | None]:
+        """Return a sheet with the values of a row, the row as numbers, and its number in the table."""
+        matrix, title, i = self.encoded(row)
+        sheet = Sheet(f"{title} in {self.name}")
+        sheet.add_table("The row", "column | value", list(self.row_facts(matrix).items()), shown=12)
+        return sheet, matrix, i
+
+    def row_table(self, row: Any) -> Any:
+        """Return a row as a table of one row, in the form its table came in."""
+        table, _, i = self.row_of(row)
+        return table if i is None else table_of_row(self.given.X, i)
+
+    def add_way(self, sheet: Sheet, matrix: Matrix, t: int, why: str = "") -> None:
+        """Write the way of a row down one of the trees."""
+        title = f"The way down tree {t}" + (f", {why}" if why else "")
+        sheet.tables.append(journey_table(self.trees[t], matrix, title))
 
     # ------------------------------------------------------------------ answers
     def overview(self) -> Sheet:
@@ -213,23 +225,24 @@ class Family:
         return {}
 
     def menu(self) -> str:
-        return "Ask " + ", ".join(_MENTIONED[name] for name in self.answers) + "."
+        return menu(self.kind)
 
-    def refuse(self, name: str) -> Exception:
-        usual = (
-            "it is not made of other models"
-            if name == "member"
-            else "there is nothing like it in this model"
-        )
-        why = self.without.get(name, usual)
-        message = f"worksheet.{name}: {why} ({self.name}). {self.menu()}"
-        return NotInModel(message, f"{self.name}: {re.split('[:;] ask ', why)[0]}")
+    def refuse(self, method: str) -> Exception:
+        return refusal(self.kind, method, self.name)
 
     def node(self, tree: Any, node: Any) -> Sheet:
-        raise self.refuse("node")
+        return self.node_sheet(*self.place(tree, node, "node"))
 
     def leaf(self, tree: Any, leaf: Any) -> Sheet:
-        raise self.refuse("leaf")
+        return self.leaf_sheet(*self.place(tree, leaf, "leaf"))
+
+    def node_sheet(self, t: int, node: int) -> Sheet:
+        """Return how a node came about."""
+        raise NotImplementedError
+
+    def leaf_sheet(self, t: int, leaf: int) -> Sheet:
+        """Return where the answer of a leaf comes from."""
+        raise NotImplementedError
 
     def row(self, row: Any) -> Sheet:
         raise self.refuse("row")
@@ -243,28 +256,24 @@ class Family:
     def oob(self) -> Sheet:
         raise self.refuse("oob")
 
+    def cell(self, row: Any, column: Any) -> Sheet:
+        raise self.refuse("cell")
+
     def member(self, which: Any) -> Family:
         raise self.refuse("member")
-
-    # ------------------------------------------------------------------ journeys
-    def journey(self, tree: Tree, matrix: Matrix, title: str = "The way down") -> SheetTable:
-        return journey_table(tree, matrix, title)
-
-    def way(self, tree: Tree, matrix: Matrix) -> str:
-        return ways_of(tree, matrix)
 
 
 # ---------------------------------------------------------------------- reading what the user gave
 def index_of(
-    asked: Any, count: int, words: tuple[str, str], whose: str, *, last: bool = True
+    wanted: Any, count: int, words: tuple[str, str], whose: str, *, last: bool = True
 ) -> int:
-    """Return which of ``count`` things is asked for; negative numbers count from the end."""
-    good = isinstance(asked, int | np.integer) and not isinstance(asked, bool | np.bool_)
-    if not good or not (-count if last else 0) <= asked < count:
+    """Return the number of one of ``count`` things; negative numbers count from the end."""
+    good = isinstance(wanted, int | np.integer) and not isinstance(wanted, bool | np.bool_)
+    if not good or not (-count if last else 0) <= wanted < count:
         one, many = words
         has = f"only {one} 0" if count == 1 else f"{many} 0 to {count - 1}"
-        raise ParameterError(f"worksheet: there is no {one} {asked!r}, {whose} has {has}")
-    return int(asked) % count
+        raise ParameterError(f"worksheet: there is no {one} {wanted!r}, {whose} has {has}")
+    return int(wanted) % count
 
 
 def one_row(row: Any, schema: Any) -> Any:

@@ -2,8 +2,8 @@
 
 CART, forests, ExtraTrees, bagging, AdaBoost and Friedman's boosting grow such trees; they differ in
 targets (classes, numbers, residuals), in what rows weigh in a tree (bags, rounds), and in which columns
-and cuts a node draws. A `ShownTree` holds these three, and asks the textbook (splits.py, column_scan.py)
-about the rows of one node:
+and cuts a node draws. A `ShownTree` holds these three, and the textbook (splits.py, column_scan.py) judges
+the rows of one node:
 
     rows of the node ──► candidates of every column ──► best of each, closest rivals, verdicts
                     └──► impurity, value, why it is a leaf
@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.explain.worksheet.candidates import NodeCandidates
+from arboretum.explain.worksheet.journey import way_to
 from arboretum.explain.worksheet.refusals import least_rows, refusal_notes, why_refused
 from arboretum.explain.worksheet.rendering import number, signed
-from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
-from arboretum.explain.worksheet.surrogates import surrogate_tables
+from arboretum.explain.worksheet.sheet import Sheet
+from arboretum.explain.worksheet.surrogates import add_surrogates
 from arboretum.lazy import cached_property
 from arboretum.predict.walk import leaves_of
 from arboretum.structure.condition import Condition, format_category
@@ -40,9 +41,10 @@ from arboretum.textbook.splits import (
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
 
-__all__ = ["Draw", "Names", "ShownTree", "answer_of", "side_rows"]
+__all__ = ["Draw", "Names", "ShownTree", "answer_of"]
 
 _NAMED = 8  # classes whose shares are written out in a formula
+_NO_ROWS = "No row of positive weight came here in the table that was given."
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,25 @@ class ShownTree:
     def leaf_of(self) -> np.ndarray:
         return leaves_of(self.tree, self.matrix, self.n_jobs)
 
+    @cached_property
+    def _rows_by_leaf(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows of positive weight, those of a node side by side, and where every node's begin and end."""
+        tree, rows = self.tree, np.flatnonzero(self.weight > 0)
+        size = np.bincount(self.leaf_of[rows], minlength=len(tree))
+        for node in range(len(tree) - 1, 0, -1):  # children stand behind their parents
+            size[tree.parent[node]] += size[node]
+        first, taken = np.zeros(len(tree), np.int64), np.zeros(len(tree), np.int64)
+        for node in range(1, len(tree)):
+            above = tree.parent[node]
+            first[node] = first[above] + taken[above]
+            taken[above] += size[node]
+        order = rows[np.argsort(first[self.leaf_of[rows]], kind="stable")]
+        return order, first, first + size
+
     def rows_of(self, node: int) -> np.ndarray:
         """Return the rows of positive weight that came to a node."""
-        return side_rows(self.tree, node, self.leaf_of, self.weight)
+        rows, first, end = self._rows_by_leaf
+        return np.sort(rows[first[node] : end[node]])
 
     @property
     def is_weighted(self) -> bool:
@@ -159,33 +177,33 @@ class ShownTree:
         return way[::-1]
 
     # ------------------------------------------------------------------ words
-    def question(self, asked: Question) -> str:
+    def question(self, test: Question) -> str:
         """Return a question of the textbook in the words of the table."""
-        column = self.tree.column(asked.feature)
+        column = self.tree.column(test.feature)
         name, words = column.name, column.categories or ()
-        if asked.kind == "subset":
-            if not asked.right_categories:
+        if test.kind == "subset":
+            if not test.right_categories:
                 return f"{name} is present"
-            left = tuple(words[c] for c in sorted(asked.left_categories))
-            return Condition(asked.feature, name, "in", left, kind=column.kind).pretty(
+            left = tuple(words[c] for c in sorted(test.left_categories))
+            return Condition(test.feature, name, "in", left, kind=column.kind).pretty(
                 max_categories=5
             )
-        if asked.threshold == np.inf:
+        if test.threshold == np.inf:
             return f"{name} is present"
-        shown: Any = asked.threshold
+        shown: Any = test.threshold
         if words:
-            shown = format_category(words[int(asked.threshold)])
-        return Condition(asked.feature, name, "<=", (shown,), kind=column.value_kind).pretty()
+            shown = format_category(words[int(test.threshold)])
+        return Condition(test.feature, name, "<=", (shown,), kind=column.value_kind).pretty()
 
     def split_question(self, node: int, x: np.ndarray) -> Question:
-        """Return the split of a node as the textbook writes it; ``x``: the column's values there."""
+        """Return the split of a node as the textbook writes it; ``x`` holds the column's values there."""
         tree, feature = self.tree, int(self.tree.feature[node])
         if tree.kind[node] != SUBSET:
             return Question(feature, "threshold", float(tree.threshold[node]))
-        met = np.unique(x[~np.isnan(x)]).astype(int)
+        here = np.unique(x[~np.isnan(x)]).astype(int)
         start = int(tree.bits_start[node])
-        inside = (tree.bits[start + (met >> 5)] >> (met & 31).astype(np.uint32)) & 1
-        left, right = (frozenset(met[inside == bit].tolist()) for bit in (1, 0))
+        inside = (tree.bits[start + (here >> 5)] >> (here & 31).astype(np.uint32)) & 1
+        left, right = (frozenset(here[inside == bit].tolist()) for bit in (1, 0))
         if not left:  # present values on the right, missing ones on the left
             return Question(feature, "subset", np.nan, frozenset(), right)
         return Question(feature, "subset", np.nan, left, right)
@@ -194,52 +212,33 @@ class ShownTree:
     def node(self, node: int) -> Sheet:
         """Return how a node came about: its candidates, and why the winner won."""
         rows = self.rows_of(node)
+        what = "a leaf" if self.tree.is_leaf[node] else self.tree.condition(node, 0).pretty() + "?"
+        sheet = Sheet(f"node {node} of {self.names.title}: {what}")
         if not len(rows):
-            return Sheet(
-                self._title(node),
-                {"rows": 0},
-                notes=["No row of positive weight came here in the table that was given."],
-            )
+            sheet.facts, sheet.notes = {"rows": 0}, [_NO_ROWS]
+            return sheet
         sample = self.sample(node, rows)
         looked = NodeCandidates(self, node, sample)
-        facts, formulas = self._facts(node), [self._impurity_formula(sample)]
-        notes: list[str] = []
+        sheet.facts = self._facts(node)
+        self._add_impurity(sheet, sample)
         winner = looked.winner
         if winner is not None:
-            formulas.append(_gain_formula(sample, winner, looked.before))
-            if winner.charge:
-                formulas.append(_charge_formula(winner))
-            notes += [*refusal_notes(looked), *looked.missing_notes()]
+            _add_gain(sheet, sample, winner, looked.before)
+            sheet.notes = [*refusal_notes(looked), *looked.missing_notes()]
         else:
-            notes.append(f"It is a leaf: {self.why_leaf(node, rows, looked)}.")
-        notes += looked.notes()
-        tables = [
-            looked.columns_table(),
-            looked.rivals_table(),
-            *surrogate_tables(self, node, sample),
-        ]
-        return Sheet(self._title(node), facts, formulas, [one for one in tables if one.rows], notes)
-
-    def _title(self, node: int) -> str:
-        what = "a leaf" if self.tree.is_leaf[node] else self.tree.condition(node, 0).pretty() + "?"
-        return f"node {node} of {self.names.title}: {what}"
+            sheet.notes.append(f"It is a leaf: {self.why_leaf(node, rows, looked)}.")
+        sheet.notes += looked.notes()
+        looked.add_tables(sheet)
+        add_surrogates(sheet, self, node, sample)
+        return sheet
 
     def _facts(self, node: int) -> dict[str, Any]:
         tree = self.tree
-        facts: dict[str, Any] = {"path": self.way(node), "rows": int(tree.count[node])}
+        facts: dict[str, Any] = {"path": way_to(tree, node), "rows": int(tree.count[node])}
         if self.is_weighted:
             facts["weight"] = float(tree.weight[node])
         facts[f"impurity ({self.rules.criterion})"] = float(tree.impurity[node])
-        facts |= self.answer(node)
-        return facts
-
-    def way(self, node: int) -> str:
-        """Return the conditions from the root down to a node."""
-        return " and ".join(one.pretty() for one in self.tree.path_to(node)) or "all rows"
-
-    def answer(self, node: int) -> dict[str, Any]:
-        """Return what a node would answer."""
-        return answer_of(self.tree, node, self.rules.criterion, self.names)
+        return facts | answer_of(tree, node, self.rules.criterion, self.names)
 
     def why_leaf(self, node: int, rows: np.ndarray, looked: NodeCandidates | None = None) -> str:
         """Return the rule that made a node a leaf."""
@@ -255,7 +254,7 @@ class ShownTree:
         )
         reason = reason_to_stop(seen, rules)
         words = {
-            "pure": "its rows agree, nothing is left to part",
+            "pure": "its rows agree, nothing is left to split",
             "max_depth": f"max_depth={rules.max_depth} is reached",
             "min_samples_split": f"it has {len(rows)} rows, min_samples_split={rules.min_samples_split}",
             "min_samples_leaf": f"{len(rows)} rows cannot give two sides: {least_rows(rules)}",
@@ -289,90 +288,64 @@ class ShownTree:
     def leaf(self, node: int) -> Sheet:
         """Return the arithmetic of a node's answer."""
         tree, rows = self.tree, self.rows_of(node)
-        facts = self._facts(node)
         title = f"{'leaf' if tree.is_leaf[node] else 'node'} {node} of {self.names.title}"
+        sheet = Sheet(title, self._facts(node))
         if not len(rows):
-            note = "No row of positive weight came here in the table that was given."
-            return Sheet(title, facts, notes=[note])
+            sheet.notes.append(_NO_ROWS)
+            return sheet
         sample = self.sample(node, rows)
-        formulas = [*self._value_formulas(sample, node), self._impurity_formula(sample)]
-        notes = []
-        if tree.is_leaf[node]:
-            notes.append(f"It is a leaf: {self.why_leaf(node, rows)}.")
-        return Sheet(title, facts, formulas, self._class_tables(sample, node), notes)
-
-    def _value_formulas(self, sample: Sample, node: int) -> list[Formula]:
-        """Return where the answer comes from."""
-        rules, found = self.rules, []
-        if rules.criterion in CLASS_CRITERIA:
-            for o, counts in enumerate(_counts(sample)):
-                k = int(counts.argmax())
-                share = float(counts[k] / counts.sum())
-                target = "share" if len(self.tree.value[node]) == 1 else f"share, output {o}"
-                name = f"{target} of {self.names.of_class(k)}"
-                found.append(
-                    Formula(name, "W_k / W", f"{number(counts[k])} / {number(counts.sum())}", share)
-                )
+        if self.rules.criterion in CLASS_CRITERIA:
+            self._add_classes(sheet, sample, node)
         else:
-            for o, y in enumerate(sample.y.T):
-                name = (
-                    f"value of {self.names.target}"
-                    if sample.y.shape[1] == 1
-                    else f"value, output {o}"
-                )
-                value = sample.value(_all(sample))[o, 0]
-                if rules.criterion == "absolute_error":
-                    found.append(
-                        Formula(name, f"weighted median of {len(y)} rows", "", float(value))
-                    )
-                    continue
-                total, weight = float(sample.w @ y), float(sample.w.sum())
-                found.append(
-                    Formula(
-                        name, "Σ w y / Σ w", f"{number(total)} / {number(weight)}", float(value)
-                    )
-                )
+            self._add_value(sheet, sample)
         low, high = self.bounds(node)
         if (low, high) != UNBOUNDED:
             free = float(sample.value(_all(sample))[0, -1])
-            clipped = float(np.clip(free, low, high))
             rule = "answer kept between the bounds of monotone constraints"
-            found.append(
-                Formula(
-                    "bounded",
-                    rule,
-                    f"{number(free)} within [{number(low)}, {number(high)}]",
-                    clipped,
-                )
-            )
-        return found
+            numbers = f"{number(free)} within [{number(low)}, {number(high)}]"
+            sheet.add_formula("bounded", rule, numbers, float(np.clip(free, low, high)))
+        self._add_impurity(sheet, sample)
+        if tree.is_leaf[node]:
+            sheet.notes.append(f"It is a leaf: {self.why_leaf(node, rows)}.")
+        return sheet
 
-    def _class_tables(self, sample: Sample, node: int) -> list[SheetTable]:
-        if self.rules.criterion not in CLASS_CRITERIA:
-            return []
-        tables = []
+    def _add_value(self, sheet: Sheet, sample: Sample) -> None:
+        """Write where the numbers of a leaf come from."""
+        values = sample.value(_all(sample))[:, 0]
+        for o, (y, value) in enumerate(zip(sample.y.T, values.tolist(), strict=True)):
+            name = f"value of {self.names.target}" if len(values) == 1 else f"value, output {o}"
+            if self.rules.criterion == "absolute_error":
+                sheet.add_formula(name, f"weighted median of {len(y)} rows", "", value)
+                continue
+            numbers = f"{number(float(sample.w @ y))} / {number(float(sample.w.sum()))}"
+            sheet.add_formula(name, "Σ w y / Σ w", numbers, value)
+
+    def _add_classes(self, sheet: Sheet, sample: Sample, node: int) -> None:
+        """Write the probabilities of a leaf, and a table of its classes."""
+        values = self.tree.value[node]
+        alone = len(values) == 1
         for o, counts in enumerate(_counts(sample)):
-            y = sample.y[:, o]
+            k, total, y = int(counts.argmax()), float(counts.sum()), sample.y[:, o]
+            name = "probability" if alone else f"probability, output {o}"
+            numbers = f"{number(counts[k])} / {number(total)}"
+            sheet.add_formula(
+                f"{name} of {self.names.of_class(k)}", "W_k / W", numbers, float(counts[k]) / total
+            )
+            labels = [self.names.of_class(c) if alone else c for c in range(len(counts))]
             rows = [
-                (
-                    self.names.of_class(k) if len(self.tree.value[node]) == 1 else k,
-                    int(np.sum(y == k)),
-                    float(weight),
-                    float(weight / counts.sum()),
-                )
-                for k, weight in enumerate(counts)
+                (label, int(np.sum(y == c)), float(weight), float(weight / total))
+                for c, (label, weight) in enumerate(zip(labels, counts, strict=True))
             ]
-            title = "Classes" if len(self.tree.value[node]) == 1 else f"Classes of output {o}"
-            best = frozenset([int(self.tree.value[node, o, : len(counts)].argmax())])
-            tables.append(SheetTable(title, ("class", "rows", "weight", "share"), rows, best))
-        return tables
+            title, best = "Classes" if alone else f"Classes of output {o}", values[o, : len(counts)]
+            sheet.add_table(
+                title, "class | rows | weight | probability", rows, [int(best.argmax())]
+            )
 
-    # ------------------------------------------------------------------ formulas
-    def _impurity_formula(self, sample: Sample) -> Formula:
-        """Return the impurity of a node with its numbers."""
+    def _add_impurity(self, sheet: Sheet, sample: Sample) -> None:
+        """Write the impurity of a node with its numbers."""
         criterion = self.rules.criterion
         rule, numbers = impurity_numbers(criterion, sample)
-        return Formula(criterion, rule, numbers, sample.impurity(_all(sample)))
+        sheet.add_formula(criterion, rule, numbers, sample.impurity(_all(sample)))
 
 
 # ---------------------------------------------------------------------- helpers
@@ -387,15 +360,6 @@ def answer_of(tree: Tree, node: int, criterion: str, names: Names) -> dict[str, 
         return {"class shares": [shares.tolist() for shares in value]}
     k = int(value[0].argmax())
     return {"answer": f"{names.of_class(k)} (probability {number(float(value[0, k]))})"}
-
-
-def side_rows(tree: Tree, node: int, leaf_of: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Return the rows of positive weight whose leaf is a node or below it."""
-    below = np.zeros(len(tree), bool)
-    below[node] = True
-    for n in range(node + 1, len(tree)):  # children stand behind their parents
-        below[n] = below[tree.parent[n]]
-    return np.flatnonzero(below[leaf_of] & (weight > 0))
 
 
 def _all(sample: Sample) -> np.ndarray:
@@ -439,32 +403,21 @@ def impurity_numbers(criterion: str, sample: Sample) -> tuple[str, str]:
     return "Σ w (y - ȳ)² / Σ w", f"{number(total)} / {number(weight)}"
 
 
-def _gain_formula(sample: Sample, c: Candidate, before: float) -> Formula:
-    """Return what a split gains, with its numbers."""
-    node, total = c.weight_left + c.weight_right, sample.total
+def _add_gain(sheet: Sheet, sample: Sample, c: Candidate, before: float) -> None:
+    """Write what a split gains, with its numbers."""
+    total, left, right = number(sample.total), number(c.weight_left), number(c.weight_right)
+    node = number(c.weight_left + c.weight_right)
     if sample.rules.criterion == "friedman_mse" and sample.y.shape[1] == 1:
-        left, right = (
-            float(np.average(sample.y[s, 0], weights=sample.w[s]))
-            for s in (c.left, _right(sample, c))
-        )
-        numbers = (
-            f"{number(c.weight_left)} · {number(c.weight_right)} / {number(node)} · ({number(left)} - "
-            f"{signed(right)})² / {number(total)}"
-        )
-        return Formula("gain", "W_L W_R / (W_L + W_R) · (ȳ_L - ȳ_R)² / W", numbers, c.gain)
-    numbers = (
-        f"{number(node)}/{number(total)} · ({number(before)} - {number(c.weight_left)}/{number(node)} · "
-        f"{number(c.impurity_left)} - {number(c.weight_right)}/{number(node)} · {number(c.impurity_right)})"
-    )
-    return Formula("gain", "W_t/W · (imp - W_L/W_t · imp_L - W_R/W_t · imp_R)", numbers, c.gain)
-
-
-def _right(sample: Sample, c: Candidate) -> np.ndarray:
-    used = ~np.isnan(sample.X[:, c.feature]) if sample.rules.surrogates else _all(sample)
-    return used & ~c.left
-
-
-def _charge_formula(c: Candidate) -> Formula:
-    return Formula(
-        "worth", "gain - charge for categories", f"{number(c.gain)} - {number(c.charge)}", c.worth
-    )
+        used = ~np.isnan(sample.X[:, c.feature]) if sample.rules.surrogates else _all(sample)
+        sides = (c.left, used & ~c.left)
+        one, other = (float(np.average(sample.y[s, 0], weights=sample.w[s])) for s in sides)
+        numbers = f"{left} · {right} / {node} · ({number(one)} - {signed(other)})² / {total}"
+        sheet.add_formula("gain", "W_L W_R / (W_L + W_R) · (ȳ_L - ȳ_R)² / W", numbers, c.gain)
+    else:
+        after = f"{left}/{node} · {number(c.impurity_left)} - {right}/{node} · {number(c.impurity_right)}"
+        numbers = f"{node}/{total} · ({number(before)} - {after})"
+        rule = "W_t/W · (imp - W_L/W_t · imp_L - W_R/W_t · imp_R)"
+        sheet.add_formula("gain", rule, numbers, c.gain)
+    if c.charge:
+        numbers = f"{number(c.gain)} - {number(c.charge)}"
+        sheet.add_formula("worth", "gain - charge for categories", numbers, c.worth)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import SheetTable
 from arboretum.predict.walk import paths_of
 from arboretum.structure.condition import format_category, format_value
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.structure.tree import Tree
 
-__all__ = ["journey_table", "nodes_of", "said", "waterfall_table", "ways_of"]
+__all__ = ["journey_table", "nodes_of", "said", "waterfall_table", "way_to"]
 
 _BAR = 16  # characters of the longest bar
 
@@ -68,14 +67,9 @@ def journey_table(tree: Tree, matrix: Matrix, title: str = "The way down") -> Sh
     return SheetTable(title, ("node", "the row's value", "so", "goes to"), lines)
 
 
-def ways_of(tree: Tree, matrix: Matrix) -> str:
-    """Return the way of a row in one line: the conditions it met."""
-    path = nodes_of(tree, matrix)
-    steps = [
-        tree.condition(here, there - int(tree.first_child[here])).pretty(max_categories=3)
-        for here, there in itertools.pairwise(path)
-    ]
-    return " and ".join(steps) or f"a single leaf ({number(int(tree.count[0]))} rows)"
+def way_to(tree: Tree, node: int) -> str:
+    """Return the conditions from the root down to a node."""
+    return " and ".join(one.pretty() for one in tree.path_to(node)) or "all rows"
 
 
 def waterfall_table(model: Any, X: Any) -> SheetTable | None:

@@ -1,4 +1,4 @@
-"""A sheet: what a worksheet answers, in five parts that every family fills alike.
+"""A sheet: one page of a worksheet, in parts that every family fills in the same way.
 
     title       node 3 of tree 0: petal width <= 1.75?
     facts       names with a number or a word each              rows 100, gini 0.5
@@ -18,7 +18,7 @@ back, ready for JSON.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,7 +58,7 @@ class SheetTable:
     marked : set of int
         Rows that stand out: the winner.
     shown : int
-        So many rows are printed; `Sheet.to_dict` has them all.
+        How many rows are printed; `Sheet.to_dict` has them all.
     optional : sequence of str
         Columns that a narrow screen may leave out, the first of them first.
     """
@@ -85,16 +85,33 @@ class SheetTable:
         }
 
 
-@dataclass(frozen=True)
+@dataclass
 class Sheet:
-    """What a worksheet answers; prints itself, in a notebook too. See the module's text."""
+    """A page of a worksheet; prints itself, in a notebook too. See the module's text."""
 
     title: str
     facts: dict[str, Any] = field(default_factory=dict)
-    formulas: Sequence[Formula] = ()
-    tables: Sequence[SheetTable] = ()
-    notes: Sequence[str] = ()
-    parts: Sequence[Sheet] = ()
+    formulas: list[Formula] = field(default_factory=list)
+    tables: list[SheetTable] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    parts: list[Sheet] = field(default_factory=list)
+
+    # ------------------------------------------------------------------ writing
+    def add_formula(self, name: str, rule: str, numbers: str, value: Any) -> None:
+        """Write a formula below the others."""
+        self.formulas.append(Formula(name, rule, numbers, value))
+
+    def add_table(
+        self,
+        title: str,
+        header: str,
+        rows: Sequence[Sequence[Any]],
+        marked: Iterable[int] = (),
+        **layout: Any,
+    ) -> None:
+        """Write a table below the others; ``header`` has the names of its columns between bars, ``a | b``."""
+        names = tuple(name.strip() for name in header.split("|"))
+        self.tables.append(SheetTable(title, names, rows, frozenset(marked), **layout))
 
     # ------------------------------------------------------------------ reading
     def table(self, title: str) -> SheetTable:

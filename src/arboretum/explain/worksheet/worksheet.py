@@ -33,7 +33,7 @@ _FAMILIES = (
     ("arboretum.forest.estimator:Forest", "forest:ForestFamily"),
     ("arboretum.forest.bag_estimator:Bagging", "combine:BagFamily"),
     ("arboretum.combine.base:Together", "combine:TogetherFamily"),
-    ("arboretum.boosting.friedman.estimator:GradientBoosting", "friedman.family:GradientFamily"),
+    ("arboretum.boosting.friedman.estimator:GradientBoosting", "friedman.family:FriedmanFamily"),
     ("arboretum.boosting.adaboost.estimator:AdaBoost", "adaboost:AdaBoostFamily"),
     (
         "arboretum.boosting.coordinate.classifier:CoordinateBoostingClassifier",

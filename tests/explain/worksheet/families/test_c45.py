@@ -16,7 +16,7 @@ def check_cases(model, sheets, most: int = 20) -> None:
         sheet = sheets.node(0, node)
         if node < 4:
             check_shown(sheet)
-        here = sheets._family.at(node)
+        here = sheets._family.cases.at(node)
         assert_allclose(here.weight, tree.weight[node], rtol=1e-9, atol=1e-12)
         assert sheet.facts["cases"] == tree.weight[node]
         if tree.weight[node] == 0:
@@ -28,7 +28,7 @@ def check_cases(model, sheets, most: int = 20) -> None:
             continue
         leaf = check_shown(sheets.leaf(0, node))
         assert_allclose(
-            leaf.table("Classes").column("share"), tree.value[node, 0], rtol=1e-9, atol=1e-12
+            leaf.table("Classes").column("probability"), tree.value[node, 0], rtol=1e-9, atol=1e-12
         )
 
 
@@ -129,7 +129,7 @@ def test_rules(weighted):
         sheet = check_shown(sheets.leaf(0, k))
         assert_allclose(sheet.value("accuracy"), rule.accuracy, rtol=1e-9)
         assert_allclose(sheet.value("errors"), rule.errors, rtol=1e-9, atol=1e-9)
-        assert_allclose(sheet.table("Classes").column("share"), model._shares()[k], rtol=1e-9)
+        assert_allclose(sheet.table("Classes").column("probability"), model._shares()[k], rtol=1e-9)
         assert all(v == "stays" for v in sheet.table("Conditions").column("verdict"))
     fired = model.apply(X)
     for i in (0, 4, int(np.flatnonzero(fired < 0)[0]) if (fired < 0).any() else 7):

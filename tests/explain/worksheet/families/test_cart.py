@@ -64,7 +64,9 @@ def check_leaf(tree, leaf, sheet) -> None:
         ):
             bounded = [f for f in sheet.formulas if f.name == "bounded"]
             if not bounded:
-                assert_allclose(one.column("share"), shares[: len(one.rows)], rtol=1e-9, atol=1e-12)
+                assert_allclose(
+                    one.column("probability"), shares[: len(one.rows)], rtol=1e-9, atol=1e-12
+                )
             else:
                 assert_allclose(bounded[0].value, shares[-1], rtol=1e-9, atol=1e-12)
         return

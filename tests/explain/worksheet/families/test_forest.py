@@ -103,7 +103,7 @@ def test_out_of_bag(fitted, name):
     model, X, y, w = fitted[name, False]
     sheet = check_shown(worksheet(model, X, y, w).oob())
     assert_allclose(sheet.facts["score"], model.oob_score_, rtol=1e-9)
-    curve = sheet.table("Error after")
+    curve = sheet.table("Error of the first trees")
     assert_allclose(
         curve.column("error"),
         model.oob_error_curve_[np.array(curve.column("trees")) - 1],

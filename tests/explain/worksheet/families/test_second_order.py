@@ -21,7 +21,7 @@ from tests.explain.worksheet.tables import check_shown, classes, signal, table, 
 
 def check_booster(model, sheets, trees=None, most: int = 9) -> None:
     """Hold nodes and leaves of some trees against their sheets."""
-    replay = sheets._family
+    replay = sheets._family.replay
     count = len(model.trees_)
     for t in (0, count - 1) if trees is None else trees:
         tree = model.trees_[t]
@@ -181,7 +181,7 @@ def test_classes(name, weighted):
 def check_round_and_row(model, sheets, X) -> None:
     """Margins, steps and answers of rounds and rows are the model's."""
     check_shown(sheets.sheet())
-    ensemble, replay = model.ensemble_, sheets._family
+    ensemble, replay = model.ensemble_, sheets._family.replay
     for i in (len(X) - 3,):
         sheet = check_shown(sheets.row(i))
         margin = np.atleast_1d(sheet.facts["margin"])
@@ -204,8 +204,8 @@ def check_round_and_row(model, sheets, X) -> None:
         if ensemble.averaged or replay.plan.dart is not None:
             continue
         j = rows.column("row")
-        before = ensemble.rounds(0, m).answers(replay.matrix.take(np.array(j)))
-        after = ensemble.rounds(0, m + 1).answers(replay.matrix.take(np.array(j)))
+        before = ensemble.rounds(0, m).answers(replay.family.matrix.take(np.array(j)))
+        after = ensemble.rounds(0, m + 1).answers(replay.family.matrix.take(np.array(j)))
         moved = (after - before)[
             np.arange(len(j)),
             np.abs(replay.state(m).g[:, np.searchsorted(replay.kept, j)]).argmax(axis=0),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -23,17 +23,18 @@ from arboretum.explain.worksheet.family import (
     class_names,
     index_of,
     same_classes,
-    table_of_row,
     truth_of,
 )
 from arboretum.explain.worksheet.grown import Names, ShownTree
 from arboretum.explain.worksheet.rendering import number
-from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
+from arboretum.explain.worksheet.sheet import Sheet
+from arboretum.explain.worksheet.spread import spread_of
 from arboretum.grow import settings
 from arboretum.lazy import cached_property
+from arboretum.predict.leaf_values import read_leaves
 from arboretum.textbook.adaboost import amount_of_say
 
-__all__ = ["AdaBoostFamily", "spread_table"]
+__all__ = ["AdaBoostFamily"]
 
 _ATTEMPTS = 10  # to draw rows that a learner learns something from
 
@@ -41,19 +42,7 @@ _ATTEMPTS = 10  # to draw rows that a learner learns something from
 class AdaBoostFamily(Family):
     """AdaBoost, of classes and of numbers."""
 
-    answers: ClassVar = ("node", "leaf", "row", "round")
-    without: ClassVar = {
-        "pruning": "its trees are weak by design, nothing is pruned",
-        "oob": "every round weighs all rows: none is out of bag",
-        "node": (
-            "the learners are not CART trees over the columns of the table; ask "
-            "model.estimators_ one by one"
-        ),
-        "leaf": (
-            "the learners are not CART trees over the columns of the table; ask "
-            "model.estimators_ one by one"
-        ),
-    }
+    kind = "adaboost"
 
     def __init__(self, model: Any, given: Any) -> None:
         super().__init__(model, given)
@@ -81,12 +70,12 @@ class AdaBoostFamily(Family):
 
     @cached_property
     def answered(self) -> list[np.ndarray]:
-        """What every learner answers to the training rows."""
+        """The answers of every learner to the training rows."""
         return list(self.model._answers(self.given.X))
 
     @cached_property
     def weights(self) -> list[np.ndarray]:
-        """What rows weigh at the start of every round, and after the last."""
+        """The weights of the rows at the start of every round, and after the last."""
         codes, _, w = self.learned
         w = w / w.sum()
         found = [w]
@@ -106,27 +95,19 @@ class AdaBoostFamily(Family):
         return self.model.trees_ if self.has_trees else []
 
     def _tree_of(self, t: int) -> ShownTree:
-        model = self.model
-        member, base = model.estimators_[t], model.estimator_
-        codes, labels, given = self.learned
+        model, member = self.model, self.model.estimators_[t]
+        _, labels, given = self.learned
         target, factor = _fresh(member, model.schema_)._learn_target(labels, None, self.n_rows)
         how = settings.growth(member, model.schema_, target, self.n_rows)
         rules = textbook_rules(how, member.criterion, self.schema, target)
-        tree, resample = self.trees[t], model.sampling == "resample"
-        weight = self._seen_weights(t, given, base, factor)
-        if how.min_weight_leaf == 0 and member.min_weight_fraction_leaf > 0:
-            rules = replace(
-                rules, min_weight_leaf=member.min_weight_fraction_leaf * float(weight.sum())
-            )
-        elif member.min_weight_fraction_leaf > 0:
-            rules = replace(
-                rules,
-                min_weight_leaf=member.min_weight_fraction_leaf * float(weight.sum()),
-                min_samples_leaf=max(1, int(member.min_samples_leaf)),
-            )
-        del resample, codes
+        weight = self._seen_weights(t, given, factor)
+        least = member.min_weight_fraction_leaf
+        if least > 0:
+            rules = replace(rules, min_weight_leaf=least * float(weight.sum()))
+        if least > 0 and how.min_weight_leaf != 0:
+            rules = replace(rules, min_samples_leaf=max(1, int(member.min_samples_leaf)))
         return ShownTree(
-            tree,
+            self.trees[t],
             self.matrix,
             target.y,
             weight,
@@ -136,290 +117,193 @@ class AdaBoostFamily(Family):
             n_jobs=self.threads,
         )
 
-    def _seen_weights(
-        self, t: int, given: np.ndarray, base: Any, factor: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Return what rows weighed to the learner of a round; ``factor``: what their class is worth."""
-        w, n = self.weights[t], self.n_rows
-        resample = self.model.sampling == "resample"
-        if not resample:
+    def _seen_weights(self, t: int, given: np.ndarray, factor: np.ndarray | None) -> np.ndarray:
+        """Return the weights of rows for the learner of a round; ``factor`` holds those of their classes."""
+        w, n, model = self.weights[t], self.n_rows, self.model
+        if model.sampling != "resample":
             w = w if factor is None else w * factor
-            if not learners.is_shared_tree(base, resample):
+            if not learners.is_shared_tree(model.estimator_, False):
                 return w * n
             same = np.all(given == given[0])
             scaled = None if same else np.ldexp(given, -int(np.frexp(given.max())[1]))
             return learners.round_weights(w, scaled)
-        root = int(self.trees[t].count[0])
-        counts = np.zeros(n)
+        root, counts = int(self.trees[t].count[0]), np.zeros(n)
         for attempt in range(_ATTEMPTS):
-            rows = draw_by_weight(w, learners.draws_of(self.model.seed_, t, n, attempt))
+            rows = draw_by_weight(w, learners.draws_of(model.seed_, t, n, attempt))
             counts = np.bincount(rows, minlength=n).astype(np.float64)
             if np.count_nonzero(counts) == root or counts.sum() == root:
                 break
         return counts
 
     # ------------------------------------------------------------------ nodes and leaves
-    def number_of_tree(self, tree: Any) -> int:
-        if not self.has_trees:
-            raise self.refuse("node")
-        return super().number_of_tree(tree)
+    def node_sheet(self, t: int, node: int) -> Sheet:
+        sheet = self.tree_of(t).node(node)
+        self._add_note(sheet)
+        return sheet
 
-    def node(self, tree: Any, node: Any) -> Sheet:
-        t = self.number_of_tree(tree)
-        return self._with_note(self.tree_of(t).node(self.number_of_node(self.trees[t], node)))
+    def leaf_sheet(self, t: int, leaf: int) -> Sheet:
+        sheet = self.tree_of(t).leaf(leaf)
+        self._add_alpha(sheet, t)
+        self._add_vote(sheet, t, leaf)
+        self._add_note(sheet)
+        return sheet
 
-    def _with_note(self, sheet: Sheet) -> Sheet:
-        how = (
-            "was fitted on rows drawn by their weights"
-            if self.model.sampling == "resample"
-            else "was fitted with the weights of the rows"
-        )
-        return replace(
-            sheet,
-            notes=[*sheet.notes, f"The learner {how}; the worksheet of the round lists them."],
-        )
+    def _add_note(self, sheet: Sheet) -> None:
+        resampled = self.model.sampling == "resample"
+        how = "on rows drawn by their weights" if resampled else "with the weights of the rows"
+        sheet.notes.append(f"The learner was fitted {how}; the worksheet of the round lists them.")
 
-    def leaf(self, tree: Any, leaf: Any) -> Sheet:
-        t = self.number_of_tree(tree)
-        k = self.number_of_node(self.trees[t], leaf, what="leaf")
-        sheet = self.tree_of(t).leaf(k)
-        return self._with_note(
-            replace(sheet, formulas=[*sheet.formulas, *self._say_formulas(t), *self._vote(t, k)])
-        )
-
-    def _vote(self, t: int, leaf: int) -> list[Formula]:
-        """Return what a leaf adds to the answer."""
-        from arboretum.predict.leaf_values import read_leaves
-
+    def _add_vote(self, sheet: Sheet, t: int, leaf: int) -> None:
+        """Write what a leaf adds to the answer."""
         ensemble = self.model.ensemble_
-        said = read_leaves(self.trees[t].value[[leaf]], ensemble.reading)[0]
+        values = read_leaves(self.trees[t].value[[leaf]], ensemble.reading)[0]
         weight = float(self.model.estimator_weights_[t])
         if ensemble.rule == "median":
-            return [
-                Formula(
-                    "says, with its weight",
-                    "the weighted median takes it",
-                    number(weight),
-                    float(said[0]),
-                )
-            ]
-        value = (weight * said).tolist() if len(said) > 1 else float(weight * said[0])
-        return [
-            Formula(
-                "adds to the vote",
-                "α · what the leaf says",
-                f"{number(weight)} · ({number(said.tolist())})",
-                value,
-            )
-        ]
+            name, rule = "answers, with its weight", "the weighted median takes it"
+            sheet.add_formula(name, rule, number(weight), float(values[0]))
+            return
+        adds = (weight * values).tolist() if len(values) > 1 else float(weight * values[0])
+        numbers = f"{number(weight)} · ({number(values.tolist())})"
+        sheet.add_formula("adds to the vote", "α · the answer of the leaf", numbers, adds)
 
     # ------------------------------------------------------------------ a round
-    def _say_formulas(self, t: int) -> list[Formula]:
-        """Return ε and α of a round with their numbers."""
+    def _add_alpha(self, sheet: Sheet, t: int) -> float:
+        """Write ε and α of a round with their numbers; return ε."""
         model, codes = self.model, self.learned[0]
-        w, answers = self.weights[t], self.answered[t]
-        rate, kept = float(model.learning_rate), float(model.estimator_weights_[t])
+        w, answers, rate = self.weights[t], self.answered[t], float(model.learning_rate)
         if not model._classifies:
-            losses = r2_losses(w, np.abs(answers - codes), model.loss)
-            error = float((w * losses).sum())
-            found = [
-                Formula(
-                    "ε",
-                    f"Σ w L, L the {model.loss} loss of |y - answer| / largest",
-                    f"{number(error)} / 1",
-                    error,
-                )
-            ]
+            error = float((w * r2_losses(w, np.abs(answers - codes), model.loss)).sum())
+            rule = f"Σ w L, L the {model.loss} loss of |y - answer| / largest"
+            sheet.add_formula("ε", rule, f"{number(error)} / 1", error)
             if 0 < error < 0.5:
                 beta = error / (1 - error)
-                found.append(
-                    Formula("β", "ε / (1 - ε)", f"{number(error)} / {number(1 - error)}", beta)
-                )
-                found.append(
-                    Formula(
-                        "α",
-                        "learning rate · ln(1/β)",
-                        f"{number(rate)} · ln({number(1 / beta)})",
-                        rate * float(np.log(1 / beta)),
-                    )
-                )
+                numbers = f"{number(error)} / {number(1 - error)}"
+                sheet.add_formula("β", "ε / (1 - ε)", numbers, beta)
+                numbers, alpha = f"{number(rate)} · ln({number(1 / beta)})", rate * np.log(1 / beta)
+                sheet.add_formula("α", "learning rate · ln(1/β)", numbers, float(alpha))
         elif model.algorithm == "SAMME.R":
             error = float(w[answers.argmax(axis=1) != codes].sum())
-            found = [
-                Formula("ε", "Σ w over the rows whose largest share is wrong", "", error),
-                Formula("α", "1: class shares vote", "", 1.0),
-            ]
+            rule = "Σ w over the rows whose largest probability is that of a wrong class"
+            sheet.add_formula("ε", rule, "", error)
+            sheet.add_formula("α", "1: class probabilities vote", "", 1.0)
         else:
             wrong = answers != codes
             error = float((w * wrong).sum())
-            found = [Formula("ε", f"Σ w over the {int(wrong.sum())} rows it gets wrong", "", error)]
+            sheet.add_formula("ε", f"Σ w over the {int(wrong.sum())} rows it gets wrong", "", error)
             if 0 < error < 1:
                 K = None if model.algorithm == "discrete" else model.n_classes_
                 rule = "½ ln((1-ε)/ε)" if K is None else "ln((1-ε)/ε) + ln(K-1)"
                 odds = f"{number(1 - error)} / {number(error)}"
-                numbers = f"½ ln({odds})" if K is None else f"(ln({odds}) + ln({K - 1}))"
-                value = rate * amount_of_say(error, K)
-                found.append(
-                    Formula("α", f"learning rate · ({rule})", f"{number(rate)} · {numbers}", value)
-                )
-        found.append(Formula("α the model keeps", "", "", kept))
-        return found
+                shown = f"½ ln({odds})" if K is None else f"(ln({odds}) + ln({K - 1}))"
+                value, numbers = rate * amount_of_say(error, K), f"{number(rate)} · {shown}"
+                sheet.add_formula("α", f"learning rate · ({rule})", numbers, value)
+        sheet.add_formula("α the model keeps", "", "", float(model.estimator_weights_[t]))
+        return error
 
     def round(self, m: Any) -> Sheet:
         model = self.model
         m = index_of(m, len(model.estimators_), ("round", "rounds"), self.name)
-        codes = self.learned[0]
-        w, after, answers = self.weights[m], self.weights[m + 1], self.answered[m]
-        formulas = self._say_formulas(m)
-        facts: dict[str, Any] = {
+        w, after, sheet = self.weights[m], self.weights[m + 1], Sheet(f"round {m} of {self.name}")
+        sheet.facts = {
             "learner": type(model.estimators_[m]).__name__,
             "error the model keeps": float(model.estimator_errors_[m]),
             "rows with a weight": int(np.count_nonzero(w)),
         }
-        factor = np.ones(len(w))
-        kept = float(model.estimator_weights_[m])
-        error = formulas[0].value
-        if model._classifies and model.algorithm != "SAMME.R":
-            wrong = answers != codes
-            right = -kept if model.algorithm == "discrete" else 0.0
-            factor = np.exp(np.where(wrong, kept, right))
-            beta = kept if model.algorithm == "discrete" else kept / 2
-            Z = (1 - error) * np.exp(-beta) + error * np.exp(beta)
-            numbers = (
-                f"{number(1 - error)} · e^-{number(beta)} + {number(error)} · e^{number(beta)}"
-            )
-            formulas.append(Formula("Z", "(1-ε) e^-β + ε e^β", numbers, float(Z)))
-            formulas.append(Formula("edge γ", "½ - ε", f"½ - {number(error)}", 0.5 - error))
-        elif not model._classifies and 0 < error < 0.5:
-            losses = r2_losses(w, np.abs(answers - codes), model.loss)
-            beta = error / (1 - error)
-            factor = beta ** (float(model.learning_rate) * (1 - losses))
-        elif model._classifies:
-            factor = np.divide(after, w, out=np.ones_like(w), where=w > 0)
-        if model._classifies and model.algorithm == "SAMME.R":
-            formulas.append(
-                Formula(
-                    "new weight",
-                    "w · e^(-(K-1)/K · rate · Σ c_k ln p_k) / sum",
-                    "",
-                    float(after.sum()),
-                )
-            )
-        else:
-            total = float((w * factor).sum())
-            formulas.append(Formula("sum before dividing", "Σ w · factor", "", total))
-        tables = [
-            self._weights_table(m, w, factor, after, answers),
-            spread_table("Weights of the rows", w, after),
-        ]
-        stop = f"Boosting ended here: {model.stop_}." if m == len(model.estimators_) - 1 else ""
-        return Sheet(f"round {m} of {self.name}", facts, formulas, tables, [stop] if stop else [])
+        factor = self._add_factors(sheet, m, self._add_alpha(sheet, m))
+        self._add_weights(sheet, m, factor)
+        header = " | sum | least | quarter | median | 3 quarters | most"
+        parts = {"before": w[w > 0], "after": after[after > 0]}
+        lines = [(name, float(some.sum()), *spread_of(some)) for name, some in parts.items()]
+        sheet.add_table("Weights of the rows", header, lines)
+        if m == len(model.estimators_) - 1:
+            sheet.notes.append(f"Boosting ended here: {model.stop_}.")
+        return sheet
 
-    def _weights_table(
-        self, m: int, w: Any, factor: Any, after: Any, answers: np.ndarray
-    ) -> SheetTable:
-        order = np.argsort(-after, kind="stable")[:10]
-        lines = []
-        classes = class_names(self.model)
-        for i in order.tolist():
-            said: Any
-            if not self.model._classifies:
-                said = float(answers[i])
-            else:
-                code = int(answers[i].argmax()) if answers.ndim > 1 else int(answers[i])
-                said = str(classes[code])
-            lines.append(
-                (i, truth_of(self.given.y, i), said, float(w[i]), float(factor[i]), float(after[i]))
-            )
-        return SheetTable(
-            "Heaviest rows afterwards",
-            ("row", "y", "answer", "weight before", "factor", "weight after"),
-            lines,
-        )
+    def _add_factors(self, sheet: Sheet, m: int, error: float) -> np.ndarray:
+        """Write what the weights are multiplied by; return it row by row."""
+        model, codes = self.model, self.learned[0]
+        w, after, answers = self.weights[m], self.weights[m + 1], self.answered[m]
+        alpha, factor = float(model.estimator_weights_[m]), np.ones(len(w))
+        if model._classifies and model.algorithm == "SAMME.R":
+            rule = "w · e^(-(K-1)/K · rate · Σ c_k ln p_k) / sum"
+            sheet.add_formula("new weight", rule, "", float(after.sum()))
+            return np.divide(after, w, out=factor, where=w > 0)
+        if model._classifies:
+            discrete = model.algorithm == "discrete"
+            factor = np.exp(np.where(answers != codes, alpha, -alpha if discrete else 0.0))
+            beta = alpha if discrete else alpha / 2
+            Z, b = (1 - error) * np.exp(-beta) + error * np.exp(beta), number(beta)
+            numbers = f"{number(1 - error)} · e^-{b} + {number(error)} · e^{b}"
+            sheet.add_formula("Z", "(1-ε) e^-β + ε e^β", numbers, float(Z))
+            sheet.add_formula("edge γ", "½ - ε", f"½ - {number(error)}", 0.5 - error)
+        elif 0 < error < 0.5:
+            losses = r2_losses(w, np.abs(answers - codes), model.loss)
+            factor = (error / (1 - error)) ** (float(model.learning_rate) * (1 - losses))
+        sheet.add_formula("sum before dividing", "Σ w · factor", "", float((w * factor).sum()))
+        return factor
+
+    def _add_weights(self, sheet: Sheet, m: int, factor: np.ndarray) -> None:
+        """Write the rows that weigh most after a round."""
+        w, after, answers, lines = self.weights[m], self.weights[m + 1], self.answered[m], []
+        for i in np.argsort(-after, kind="stable")[:10].tolist():
+            weights = float(w[i]), float(factor[i]), float(after[i])
+            lines.append((i, truth_of(self.given.y, i), self._label(answers[i]), *weights))
+        header = "row | y | answer | weight before | factor | weight after"
+        sheet.add_table("Heaviest rows afterwards", header, lines)
+
+    def _label(self, answer: Any) -> Any:
+        """Return the answer of a learner to a row: a number, or the label of a class."""
+        if not self.model._classifies:
+            return float(answer)
+        return str(class_names(self.model)[int(np.argmax(answer) if np.ndim(answer) else answer)])
 
     # ------------------------------------------------------------------ a row
     def row(self, row: Any) -> Sheet:
-        table, title, i = self.row_of(row)
-        model = self.model
-        X = table if i is None else table_of_row(self.given.X, i)
-        matrix = self.matrix.take(np.array([i])) if i is not None else self.encode(table)
-        answers = list(model._answers(X))
-        classes, lines = class_names(model), []
+        sheet, matrix, i = self.row_sheet(row)
+        model, X = self.model, self.row_table(row)
+        answers, alphas = list(model._answers(X)), model.estimator_weights_
         staged = model.staged_decision_function(X) if model._classifies else model.staged_predict(X)
-        leaves = model.ensemble_.leaves(matrix, 1)[0] if self.has_trees else None
-        for t, (said, now) in enumerate(zip(answers, staged, strict=True)):
-            shown: Any = float(said[0]) if not model._classifies else None
-            if model._classifies:
-                shown = str(classes[int(said[0].argmax()) if said.ndim > 1 else int(said[0])])
-            decision = np.asarray(now)[0]
-            line: list[Any] = [
-                t,
-                None if leaves is None else int(leaves[t]),
-                shown,
-                float(model.estimator_weights_[t]),
-            ]
-            line.append(float(decision) if np.ndim(decision) == 0 else decision.tolist())
-            if i is not None:
-                line.append(float(self.weights[t][i]))
-            lines.append(tuple(line))
-        header = [
-            "round",
-            "leaf",
-            "answer",
-            "α",
-            "together so far",
-            *([] if i is None else ["its weight"]),
-        ]
-        answer = model.predict(X)[0]
-        facts: dict[str, Any] = {"answer": answer.item() if hasattr(answer, "item") else answer}
+        leaves = model.ensemble_.leaves(matrix, 1)[0].tolist() if self.has_trees else None
+        lines = []
+        for t, (answer, now) in enumerate(zip(answers, staged, strict=True)):
+            leaf = None if leaves is None else leaves[t]
+            cells = (t, leaf, self._label(answer[0]), float(alphas[t]), np.asarray(now)[0].tolist())
+            lines.append(cells if i is None else (*cells, float(self.weights[t][i])))
+        prediction = model.predict(X)[0]
+        sheet.facts["answer"] = prediction.item() if hasattr(prediction, "item") else prediction
         if model._classifies:
-            facts["class shares"] = model.predict_proba(X)[0].tolist()
-        facts |= self.truth(i)
-        tables = [self.values_table(matrix), SheetTable("Round by round", header, lines, shown=40)]
-        formulas = [self._together(answers)]
+            sheet.facts["class probabilities"] = model.predict_proba(X)[0].tolist()
+        sheet.facts |= self.truth(i)
+        header = "round | leaf | answer | α | together so far" + (
+            "" if i is None else " | its weight"
+        )
+        sheet.add_table("Round by round", header, lines, shown=40)
+        self._add_together(sheet, answers)
         if self.has_trees:
-            heaviest = int(np.argmax(model.estimator_weights_))
-            tables.append(
-                self.journey(
-                    self.trees[heaviest], matrix, f"The way down tree {heaviest}, the heaviest"
-                )
-            )
-        return Sheet(f"{title} in {self.name}", facts, formulas, tables)
+            self.add_way(sheet, matrix, int(np.argmax(alphas)), "the heaviest")
+        return sheet
 
-    def _together(self, answers: list[np.ndarray]) -> Formula:
-        """Return how the answers become one."""
+    def _add_together(self, sheet: Sheet, answers: list[np.ndarray]) -> None:
+        """Write how the answers become one."""
         model, alphas = self.model, self.model.estimator_weights_
         total = float(alphas.sum())
         if not model._classifies:
-            said = np.array([float(a[0]) for a in answers])
-            value = float(model._combine(said[None], alphas)[0])
-            if model.combine == "median":
-                return Formula(
-                    "answer",
-                    "weighted median of the learners",
-                    f"half of Σ α = {number(total / 2)} is reached",
-                    value,
-                )
-            numbers = f"{number(float(alphas @ said))}" + (
-                f" / {number(total)}" if model.combine == "mean" else ""
-            )
-            return Formula("answer", f"weighted {model.combine}", numbers, value)
-        if model.algorithm == "SAMME.R":
-            return Formula(
-                "votes",
-                "(K-1)(ln p - mean ln p), the mean over the rounds",
-                f"{len(answers)} rounds",
-                None,
-            )
-        codes = np.array([int(a[0]) for a in answers])
-        tally = np.bincount(codes, alphas, len(model.classes_))
-        k = int(tally.argmax())
-        return Formula(
-            f"weight for {model.classes_[k]}",
-            "Σ α of the learners that say so",
-            f"of Σ α = {number(total)}",
-            float(tally[k]),
-        )
+            values = np.array([float(a[0]) for a in answers])
+            value = float(model._combine(values[None], alphas)[0])
+            numbers = f"half of Σ α = {number(total / 2)} is reached"
+            if model.combine != "median":
+                numbers = number(float(alphas @ values))
+                numbers += f" / {number(total)}" if model.combine == "mean" else ""
+            sheet.add_formula("answer", f"weighted {model.combine} of the learners", numbers, value)
+        elif model.algorithm == "SAMME.R":
+            rule = "(K-1)(ln p - mean ln p), the mean over the rounds"
+            sheet.add_formula("votes", rule, f"{len(answers)} rounds", None)
+        else:
+            codes = np.array([int(a[0]) for a in answers])
+            tally = np.bincount(codes, alphas, len(model.classes_))
+            k, rule = int(tally.argmax()), "Σ α of the learners that predict it"
+            name = f"weight for {model.classes_[k]}"
+            sheet.add_formula(name, rule, f"of Σ α = {number(total)}", float(tally[k]))
 
     def overview(self) -> Sheet:
         model = self.model
@@ -429,18 +313,11 @@ class AdaBoostFamily(Family):
             "learner": type(model.estimators_[0]).__name__,
             "ended": model.stop_,
         }
-        lines = [
-            (t, float(e), float(a))
-            for t, (e, a) in enumerate(
-                zip(model.estimator_errors_, model.estimator_weights_, strict=True)
-            )
-        ]
-        return Sheet(
-            f"worksheet of {self.name}",
-            facts,
-            tables=[SheetTable("Rounds", ("round", "ε", "α"), lines, shown=20)],
-            notes=[self.menu()],
-        )
+        sheet = Sheet(f"worksheet of {self.name}", facts, notes=[self.menu()])
+        figures = zip(model.estimator_errors_, model.estimator_weights_, strict=True)
+        lines = [(t, float(e), float(a)) for t, (e, a) in enumerate(figures)]
+        sheet.add_table("Rounds", "round | ε | α", lines, shown=20)
+        return sheet
 
 
 def _fresh(member: Any, schema: Any) -> Any:
@@ -450,13 +327,3 @@ def _fresh(member: Any, schema: Any) -> Any:
     twin = copy.copy(member)
     twin.schema_ = schema
     return twin
-
-
-def spread_table(title: str, before: np.ndarray, after: np.ndarray) -> SheetTable:
-    """Return how weights are spread before and after a round."""
-    lines = []
-    for name, w in (("before", before), ("after", after)):
-        some = w[w > 0]
-        quarters = [float(np.quantile(some, q)) for q in (0, 0.25, 0.5, 0.75, 1)]
-        lines.append((name, float(some.sum()), *quarters))
-    return SheetTable(title, ("", "sum", "least", "quarter", "median", "3 quarters", "most"), lines)

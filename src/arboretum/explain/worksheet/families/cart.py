@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from arboretum.explain.worksheet.family import Family, check_rows_of, class_names, same_classes
 from arboretum.explain.worksheet.grown import Draw, Names, ShownTree, answer_of
-from arboretum.explain.worksheet.journey import nodes_of
+from arboretum.explain.worksheet.journey import journey_table, nodes_of
 from arboretum.explain.worksheet.rendering import number
-from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
+from arboretum.explain.worksheet.sheet import Sheet, SheetTable
 from arboretum.grow import settings
 from arboretum.lazy import cached_property
 from arboretum.structure.pruning import cut_alphas, pruning_path
 from arboretum.textbook.cart import TextbookNode
-from arboretum.textbook.pruning import links, tree_score
+from arboretum.textbook.pruning import Link, links, tree_score
 from arboretum.textbook.pruning import pruning_path as textbook_path
 from arboretum.textbook.splits import UNBOUNDED, Rules
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from arboretum.grow.settings import Growth
     from arboretum.structure.tree import Tree
 
-__all__ = ["CartFamily", "draw_of", "learn_target", "link_formula", "textbook_rules"]
+__all__ = ["CartFamily", "draw_of", "learn_target", "textbook_rules"]
 
 _TEXTBOOK_LEAVES = 200  # the textbook works all links out anew at every step
 _FORMULAS = 8
@@ -74,11 +73,7 @@ def learn_target(family: Family) -> tuple[GrowTarget, np.ndarray | None]:
 class CartFamily(Family):
     """A single tree."""
 
-    answers: ClassVar = ("node", "leaf", "row", "pruning")
-    without: ClassVar = {
-        "round": "a single tree is not made in rounds",
-        "oob": "a single tree sees every row, none is out of bag",
-    }
+    kind = "tree"
 
     @cached_property
     def grown(self) -> ShownTree:
@@ -116,38 +111,28 @@ class CartFamily(Family):
     def more_facts(self) -> dict[str, Any]:
         return {"criterion": self.model.criterion, "depth": self.model.tree_.max_depth}
 
-    def node(self, tree: Any, node: Any) -> Sheet:
-        self.number_of_tree(tree)
-        return self._with_link(
-            self.grown.node(self.number_of_node(self.model.tree_, node)), int(node)
-        )
+    def node_sheet(self, t: int, node: int) -> Sheet:
+        sheet = self.grown.node(node)
+        add_link(sheet, self.model.tree_, node)
+        return sheet
 
-    def leaf(self, tree: Any, leaf: Any) -> Sheet:
-        self.number_of_tree(tree)
-        return self.grown.leaf(self.number_of_node(self.model.tree_, leaf, what="leaf"))
-
-    def _with_link(self, sheet: Sheet, node: int) -> Sheet:
-        return replace(sheet, formulas=[*sheet.formulas, *link_formula(self.model.tree_, node)])
+    def leaf_sheet(self, t: int, leaf: int) -> Sheet:
+        return self.grown.leaf(leaf)
 
     def row(self, row: Any) -> Sheet:
-        matrix, title, i = self.encoded(row)
-        tree = self.model.tree_
+        sheet, matrix, i = self.row_sheet(row)
+        tree, here = self.model.tree_, self.is_training_table
         leaf = nodes_of(tree, matrix)[-1]
-        criterion, names = self.model.criterion, Names(classes=class_names(self.model))
-        facts = {"leaf": leaf, **answer_of(tree, leaf, criterion, names)}
+        answer = answer_of(tree, leaf, self.model.criterion, Names(classes=class_names(self.model)))
         for name in ("value", "values"):  # of a row it is the answer
-            if name in facts:
-                facts["answer"] = facts.pop(name)
-        facts |= self.truth(i)
-        here = self.is_training_table
+            if name in answer:
+                answer["answer"] = answer.pop(name)
+        sheet.facts = {"leaf": leaf, **answer, **self.truth(i)}
         if i is not None and here and not self.grown.weight[i] > 0:
-            facts["weight"] = 0.0
-        return Sheet(
-            f"{title} in {self.name}",
-            facts,
-            tables=[self.values_table(matrix), self.journey(tree, matrix)],
-            parts=[self.grown.leaf(leaf)] if here else [],
-        )
+            sheet.facts["weight"] = 0.0
+        sheet.tables.append(journey_table(tree, matrix))
+        sheet.parts = [self.grown.leaf(leaf)] if here else []
+        return sheet
 
     def pruning(self) -> Sheet:
         model, given = self.model, self.given
@@ -159,9 +144,8 @@ class CartFamily(Family):
 
         full = clone(model).set_params(ccp_alpha=0.0).fit(given.X, given.y, given.sample_weight)
         sheet = pruning_sheet(full.tree_, alpha, curve)
-        return replace(
-            sheet, notes=[*sheet.notes, "The full tree was grown again from the table given."]
-        )
+        sheet.notes.append("The full tree was grown again from the table given.")
+        return sheet
 
 
 # ---------------------------------------------------------------------- cost-complexity pruning
@@ -185,64 +169,57 @@ def as_textbook(tree: Tree, node: int = 0, path: str = "") -> TextbookNode:
     return made
 
 
-def link_formula(tree: Tree, node: int) -> list[Formula]:
-    """Return g(t) and the α at which a node's branch would be cut; nothing at a leaf."""
+def add_link(sheet: Sheet, tree: Tree, node: int) -> None:
+    """Write g(t) and the α at which a node's branch would be cut; nothing at a leaf."""
     if tree.is_leaf[node] or np.any(tree.n_children > 2):
-        return []
+        return
     branch = links(as_textbook(tree, node))[0]
     share = float(tree.weight[node] / tree.weight[0])  # a branch by itself has all the weight
-    own, below, n = branch.as_leaf * share, branch.as_branch * share, branch.n_leaves
-    numbers = f"({number(own)} - {number(below)}) / ({n} - 1)"
-    return [
-        Formula("g(t)", "(R(t) - R(T_t)) / (|T_t| - 1)", numbers, branch.g * share),
-        Formula("this branch is pruned when α exceeds", "", "", float(cut_alphas(tree)[node])),
-    ]
+    _add_g(sheet, "g(t)", branch, share)
+    sheet.add_formula("this branch is pruned when α exceeds", "", "", float(cut_alphas(tree)[node]))
+
+
+def _add_g(sheet: Sheet, name: str, link: Link, share: float = 1.0) -> None:
+    """Write what the branch of a node saves per leaf."""
+    own, below, n = number(link.as_leaf * share), number(link.as_branch * share), link.n_leaves
+    numbers = f"({own} - {below}) / ({n} - 1)"
+    sheet.add_formula(name, "(R(t) - R(T_t)) / (|T_t| - 1)", numbers, link.g * share)
 
 
 def pruning_sheet(tree: Tree, alpha: float, curve: Any = None) -> Sheet:
     """Return the path of a full tree: R(T), |T| and α of every step, weakest link first."""
-    header: tuple[str, ...] = ("α", "R(T)", "|T|", "R(T) + α|T|")
+    header = ["α", "R(T)", "|T|", "R(T) + α|T|"]
     lines: list[tuple[Any, ...]] = []
-    formulas = []
+    sheet = Sheet("cost-complexity pruning")
     if tree.n_leaves <= _TEXTBOOK_LEAVES:
         numbers = _by_path(tree)
-        header = (*header, "cut at node", "leaves gone")
+        header += ["cut at node", "leaves gone"]
         for step in textbook_path(as_textbook(tree)):
             cut = None if step.cut is None else numbers[step.cut]
             score = tree_score(step.risk, step.alpha, step.n_leaves)
             lines.append((step.alpha, step.risk, step.n_leaves, score, cut, step.leaves_removed))
-            if step.cut is not None:
-                link = next(one for one in step.links if one.path == step.cut)
-                shown = (
-                    f"({number(link.as_leaf)} - {number(link.as_branch)}) / ({link.n_leaves} - 1)"
-                )
-                formulas.append(
-                    Formula(f"g({cut})", "(R(t) - R(T_t)) / (|T_t| - 1)", shown, link.g)
-                )
+            if step.cut is not None and len(sheet.formulas) < _FORMULAS:
+                _add_g(sheet, f"g({cut})", next(one for one in step.links if one.path == step.cut))
     else:
         path = pruning_path(tree)
-        for a, risk, n in zip(path.ccp_alphas, path.impurities, path.n_leaves, strict=True):
-            lines.append((float(a), float(risk), int(n), tree_score(float(risk), float(a), int(n))))
+        alphas, risks = path.ccp_alphas.tolist(), path.impurities.tolist()
+        for a, risk, n in zip(alphas, risks, path.n_leaves.tolist(), strict=True):
+            lines.append((a, risk, n, tree_score(risk, a, n)))
     taken = [i for i, line in enumerate(lines) if line[0] <= alpha]
-    marked = frozenset(taken[-1:]) if alpha > 0 else frozenset([0])
-    tables = [SheetTable("The path, weakest link first", header, lines, marked, shown=40)]
-    facts: dict[str, Any] = {
-        "leaves of the full tree": tree.n_leaves,
-        "R(T)": lines[0][1],
-        "α of the model": alpha,
-    }
+    marked = frozenset(taken[-1:] if alpha > 0 else [0])
+    sheet.tables.append(SheetTable("The path, weakest link first", header, lines, marked, shown=40))
+    leaves = tree.n_leaves
+    sheet.facts = {"leaves of the full tree": leaves, "R(T)": lines[0][1], "α of the model": alpha}
     if curve is not None:
         figures = zip(curve.alpha, curve.n_leaves, curve.mean_score, curve.std_error, strict=True)
         rows = [(float(a), int(n), float(m), float(s)) for a, n, m, s in figures]
-        names = ("α", "leaves", "mean error", "standard error")
-        tables.append(
-            SheetTable("Cross-validation", names, rows, frozenset([int(curve.best)]), shown=40)
-        )
-        facts["rule"] = curve.rule
-    notes = [
+        names = "α | leaves | mean error | standard error"
+        sheet.add_table("Cross-validation", names, rows, [int(curve.best)], shown=40)
+        sheet.facts["rule"] = curve.rule
+    sheet.notes.append(
         "A tree is the best one from its α on, up to that of the next line; the model's own is marked."
-    ]
-    return Sheet("cost-complexity pruning", facts, formulas[:_FORMULAS], tables, notes)
+    )
+    return sheet
 
 
 def _by_path(tree: Tree) -> dict[str, int]:

@@ -4,13 +4,15 @@
     stack      what the final model makes of the members' answers, then the members
     vote       what each member counts, then the members
 
-A member is asked by a pair, ``.node(("forest", 3), 0)``, or as a whole: ``.member("forest")``.
+A tree of a member is named by a pair, ``.node(("forest", 3), 0)``; ``.member("forest")`` is its worksheet.
 """
 
 from __future__ import annotations
 
 import copy
-from typing import Any, ClassVar
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +21,14 @@ from arboretum.data.slices import as_view, take_columns, take_rows
 from arboretum.errors import ParameterError
 from arboretum.explain.worksheet.families.cart import CartFamily
 from arboretum.explain.worksheet.families.final import FinalFamily
-from arboretum.explain.worksheet.families.forest import ForestFamily
+from arboretum.explain.worksheet.families.forest import (
+    Answers,
+    add_bag,
+    bagged_tree,
+    counts_of,
+    oob_sheet,
+    row_of_trees,
+)
 from arboretum.explain.worksheet.family import (
     Family,
     Given,
@@ -27,25 +36,25 @@ from arboretum.explain.worksheet.family import (
     class_names,
     index_of,
     same_classes,
+    table_of_row,
 )
 from arboretum.explain.worksheet.grown import Names, ShownTree
 from arboretum.explain.worksheet.rendering import number, signed
-from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
+from arboretum.explain.worksheet.sheet import Sheet, SheetTable
 from arboretum.grow import settings
 from arboretum.lazy import cached_property
 
 __all__ = ["BagFamily", "TogetherFamily"]
 
 
-class BagFamily(ForestFamily):
+class BagFamily(Family):
     """Bagging: of CART trees it is a forest."""
 
-    without: ClassVar = {
-        **ForestFamily.without,
-        "node": "the estimators are not CART trees: ask .member(number), if they are of arboretum",
-        "leaf": "the estimators are not CART trees: ask .member(number), if they are of arboretum",
-        "oob": "every estimator saw every row, none is out of bag; or they are no trees",
-    }
+    kind = "bag"
+
+    def __init__(self, model: Any, given: Any) -> None:
+        super().__init__(model, given)
+        self.tree_of = lru_cache(maxsize=4)(self._tree_of)
 
     @property
     def has_trees(self) -> bool:
@@ -57,10 +66,11 @@ class BagFamily(ForestFamily):
     def trees(self) -> list:
         return [one.tree_ for one in self.model.estimators_] if self.has_trees else []
 
-    def number_of_tree(self, tree: Any) -> int:
-        if not self.has_trees:
-            raise self.refuse("node")
-        return super().number_of_tree(tree)
+    @property
+    def bags(self) -> Any:
+        """Which rows the estimators were given."""
+        check_rows_of(self.n_rows, self.model._bags.n_rows, self.name)
+        return self.model._bags
 
     @cached_property
     def labels(self) -> tuple[np.ndarray, np.ndarray]:
@@ -71,18 +81,19 @@ class BagFamily(ForestFamily):
             same_classes(self.twin.classes_, self.model.classes_, self.name)
         return codes, labels
 
-    def _make_plan(self) -> Any:
+    @cached_property
+    def plan(self) -> Any:
+        """How the trees were grown, where they share a table."""
         from arboretum.data.target import weights
         from arboretum.forest.growing import Plan
 
         model, (_, labels) = self.model, self.labels
-        base, bags = model.estimator_, model._bags
-        one = bag_members.make_member(base, bags, 0, model.schema_.names)
+        one = bag_members.make_member(model.estimator_, self.bags, 0, model.schema_.names)
         one._take_schema(model.schema_)
         w = weights(self.given.sample_weight, self.n_rows)
         target, _ = one._learn_target(labels, w, self.n_rows)
         how = settings.growth(one, model.schema_, target, self.n_rows)
-        return Plan(self.matrix, model.schema_, target, how, bags)
+        return Plan(self.matrix, model.schema_, target, how, self.bags)
 
     @property
     def criterion(self) -> str:
@@ -104,71 +115,47 @@ class BagFamily(ForestFamily):
     def _tree_of(self, t: int) -> ShownTree:
         model = self.model
         if model._has_trees and model._can_share(model.estimator_):
-            return super()._tree_of(t)
-        from dataclasses import replace
-
+            return bagged_tree(self, self.plan, t)
         family = self.member(t)
         assert isinstance(family, CartFamily)
-        return replace(
-            family.grown, names=Names(f"tree {t}", classes=class_names(model.estimators_[t]))
-        )
+        names = Names(f"tree {t}", classes=class_names(model.estimators_[t]))
+        return replace(family.grown, names=names)
+
+    def node_sheet(self, t: int, node: int) -> Sheet:
+        return self._with_bag(self.tree_of(t).node(node), t)
+
+    def leaf_sheet(self, t: int, leaf: int) -> Sheet:
+        return self._with_bag(self.tree_of(t).leaf(leaf), t)
 
     def _with_bag(self, sheet: Sheet, t: int) -> Sheet:
-        from dataclasses import replace
-
-        bags = self.model._bags
-        sheet = super()._with_bag(sheet, t)
-        if bags.all_columns:
-            return sheet
-        names = ", ".join(self.model.schema_.names[f] for f in bags.features(t))
-        return replace(sheet, notes=[*sheet.notes, f"The tree was given the columns {names}."])
-
-    @property
-    def plan(self) -> Any:
-        if self.has_trees and self.model._has_trees:
-            return super().plan
-        check_rows_of(self.n_rows, self.model._bags.n_rows, self.name)
-        return _BagsOnly(self.model._bags, self.matrix)
+        bags = self.bags
+        add_bag(sheet, bags, t)
+        if not bags.all_columns:
+            names = ", ".join(self.model.schema_.names[f] for f in bags.features(t))
+            sheet.notes.append(f"The tree was given the columns {names}.")
+        return sheet
 
     def row(self, row: Any) -> Sheet:
-        if self.model._has_trees:
-            return super().row(row)
-        table, title, i = self.row_of(row)
         model = self.model
-        X = table if i is None else take_rows(as_view(self.given.X), np.array([i]))
-        X = model._in_order(X)
-        matrix = self.matrix.take(np.array([i])) if i is not None else self.encode(table)
-        said = np.array([model._answer(t, X).ravel() for t in range(len(model.estimators_))])
-        counts = self._counts(i)
-        header, shown = self._value_header(said.shape[1])
-        lines = []
-        for t, one in enumerate(said):
-            bag = () if counts is None else (int(counts[t]),)
-            lines.append((t, *bag, *shown(one), *shown(said[: t + 1].mean(axis=0))))
-        names = (
-            "estimator",
-            *(() if counts is None else ("times in bag",)),
-            *header,
-            *(f"mean {h}" for h in header),
-        )
-        facts = self._final_facts(said.mean(axis=0))
-        facts |= self.truth(i)
-        tables = [
-            self.values_table(matrix),
-            SheetTable("Estimator by estimator", names, lines, shown=40),
-        ]
-        tables += self._votes_table(said, counts)
-        return Sheet(
-            f"{title} in {self.name}",
-            facts,
-            [self._mean_formula(said, said.mean(axis=0))],
-            tables,
-        )
+        if model._has_trees:
+            return row_of_trees(self, row)
+        table, _, i = self.row_of(row)
+        X = model._in_order(table if i is None else table_of_row(self.given.X, i))
+        sheet, _, _ = self.row_sheet(row)
+        values = np.array([model._answer(t, X).ravel() for t in range(len(model.estimators_))])
+        counts = None if i is None else counts_of(self.bags, len(values), i)
+        answers = Answers(self, values, counts)
+        answers.add_mean(sheet, values.mean(axis=0))
+        sheet.facts |= self.truth(i)
+        ends = [(t,) for t in range(len(values))]
+        answers.add_lines(sheet, "Estimator by estimator", "estimator", ends)
+        answers.add_votes(sheet)
+        return sheet
 
     def oob(self) -> Sheet:
         if not self.model._has_trees:
             raise self.refuse("oob")
-        return super().oob()
+        return oob_sheet(self, self.plan)
 
     def overview(self) -> Sheet:
         model = self.model
@@ -183,7 +170,7 @@ class BagFamily(ForestFamily):
 
 
 def with_classes(one: Any, classes: Any) -> Any:
-    """Return a member that was told the numbers of classes with their names instead; itself if it was not."""
+    """Return a member fitted on the numbers of classes with their names instead; others as they are."""
     known = class_names(one)
     if classes is None or known is None or not np.array_equal(known, np.arange(len(classes))):
         return one
@@ -192,22 +179,10 @@ def with_classes(one: Any, classes: Any) -> Any:
     return named
 
 
-class _BagsOnly:
-    """Stands in for a plan where trees have columns of their own."""
-
-    def __init__(self, bags: Any, matrix: Any) -> None:
-        self.bags, self.matrix = bags, matrix
-
-
 class TogetherFamily(Family):
     """Stacking and voting."""
 
-    answers: ClassVar = ("node", "leaf", "row")
-    without: ClassVar = {
-        "round": "models of different kinds are joined, there are no rounds: ask .member(name)",
-        "pruning": "models of different kinds are joined: ask .member(name)",
-        "oob": "models of different kinds are joined: ask .member(name)",
-    }
+    kind = "joined"
 
     # ------------------------------------------------------------------ members
     @property
@@ -257,23 +232,25 @@ class TogetherFamily(Family):
             return names.index(which)
         return index_of(which, len(names), ("model", "models"), self.name)
 
-    def _asked(self, tree: Any) -> tuple[Family, Any]:
-        if not isinstance(tree, tuple | list) or len(tree) != 2:
-            name = self.pairs[0][0]
-            raise ParameterError(
-                f"worksheet: {self.name} joins models, so a tree is a pair (model, tree), for example "
-                f"({name!r}, 0); got "
-                f"{tree!r}"
-            )
-        return self.member(tree[0]), tree[1]
-
     def node(self, tree: Any, node: Any) -> Sheet:
-        family, number_ = self._asked(tree)
-        return family.node(number_, node)
+        family, t = self._member_and_tree(tree)
+        return family.node(t, node)
 
     def leaf(self, tree: Any, leaf: Any) -> Sheet:
-        family, number_ = self._asked(tree)
-        return family.leaf(number_, leaf)
+        family, t = self._member_and_tree(tree)
+        return family.leaf(t, leaf)
+
+    def _member_and_tree(self, tree: Any) -> tuple[Family, Any]:
+        """Return a member and the number of its tree; a member of one tree needs no number."""
+        if isinstance(tree, tuple | list) and len(tree) == 2:
+            return self.member(tree[0]), tree[1]
+        family = self.member(tree) if isinstance(tree, str) else None
+        if family is not None and len(family.trees) == 1:
+            return family, 0
+        raise ParameterError(
+            f"worksheet: {self.name} joins models, so a tree is a pair (model, tree), for example "
+            f"({self.pairs[0][0]!r}, 0); got {tree!r}"
+        )
 
     # ------------------------------------------------------------------ itself
     @property
@@ -296,11 +273,8 @@ class TogetherFamily(Family):
             tables.append(SheetTable("What the models count", ("model", "kind", "weight"), lines))
             if hasattr(model, "voting"):
                 facts["voting"] = model.voting
-        note = (
-            'Ask .row(i), .member("'
-            + self.pairs[0][0]
-            + f'"), .node(("{self.pairs[0][0]}", tree), node), .leaf(…).'
-        )
+        name = self.pairs[0][0]
+        note = f'It has .row(i), .member("{name}"), .node(("{name}", tree), node), .leaf(…).'
         return Sheet(f"worksheet of {self.name}", facts, tables=tables, notes=[note])
 
     @cached_property
@@ -349,7 +323,7 @@ class TogetherFamily(Family):
             lines = [(names[k], float(importances[k])) for k in order]
             return SheetTable("Importances in the final model", ("column", "importance"), lines)
         return SheetTable(
-            "The final model tells no weights", ("column",), [(name,) for name in self.inputs]
+            "The final model has no weights to show", ("column",), [(name,) for name in self.inputs]
         )
 
     def input_names(self, width: int | None = None) -> list[str]:
@@ -359,100 +333,73 @@ class TogetherFamily(Family):
 
     # ------------------------------------------------------------------ a row
     def row(self, row: Any) -> Sheet:
-        table, title, i = self.row_of(row)
+        sheet, _, i = self.row_sheet(row)
         model = self.model
-        X = table if i is None else _plain_rows(self.given.X, i)
-        matrix = self.matrix.take(np.array([i])) if i is not None else self.encode(table)
+        X = self.row_of(row)[0] if i is None else _plain_rows(self.given.X, i)
         answer = model.predict(X)[0]
-        facts: dict[str, Any] = {"answer": answer.item() if hasattr(answer, "item") else answer}
+        sheet.facts["answer"] = answer.item() if hasattr(answer, "item") else answer
         if hasattr(model, "predict_proba") and getattr(model, "voting", "soft") == "soft":
-            facts["class shares"] = np.asarray(model.predict_proba(X))[0].tolist()
-        facts |= self.truth(i)
-        formulas: list[Formula] = []
-        tables = [self.values_table(matrix)]
+            sheet.facts["class probabilities"] = np.asarray(model.predict_proba(X))[0].tolist()
+        sheet.facts |= self.truth(i)
         if self.is_stack:
-            tables.append(self._stacked_table(X, formulas))
+            self._add_inputs(sheet, X)
         else:
-            tables.append(self._votes(X, formulas))
-        return Sheet(f"{title} in {self.name}", facts, formulas, tables)
+            self._add_votes(sheet, X)
+        return sheet
 
-    def _stacked_table(self, X: Any, formulas: list[Formula]) -> SheetTable:
-        model = self.model
-        seen = np.asarray(model.transform(X), dtype=object)[0]
-        final = model.final_estimator_
-        names = self.input_names(len(seen))
-        coefficients = getattr(final, "coef_", None)
-        header: tuple[str, ...] = ("column", "answer")
-        rows: list[tuple[Any, ...]] = [(n, _plain(v)) for n, v in zip(names, seen, strict=True)]
-        if coefficients is not None and np.atleast_2d(coefficients).shape == (1, len(seen)):
-            weights = np.atleast_2d(coefficients)[0].astype(np.float64)
-            values = seen.astype(np.float64)
-            start = float(np.atleast_1d(final.intercept_)[0])
-            header = ("column", "answer", "weight", "adds")
-            rows = [
-                (n, float(v), float(w), float(v * w))
-                for n, v, w in zip(names, values, weights, strict=True)
-            ]
-            total = float(values @ weights)
-            formulas.append(
-                Formula(
-                    "sum of the final model",
-                    "start + Σ weight · answer",
-                    f"{number(start)} + {signed(total)}",
-                    start + total,
-                )
-            )
-        return SheetTable(f"What the final model ({type(final).__name__}) sees", header, rows)
-
-    def _votes(self, X: Any, formulas: list[Formula]) -> SheetTable:
-        model = self.model
-        weights = np.array(model._weights_not_none or [1.0] * len(self.pairs), dtype=np.float64)
-        classes = class_names(model)
-        lines: list[tuple[Any, ...]]
-        if classes is None:
-            said = np.array([float(one.predict(X)[0]) for _, one in self.pairs])
-            lines = [
-                (n, type(o).__name__, float(w), float(v))
-                for (n, o), w, v in zip(self.pairs, weights, said, strict=True)
-            ]
-            total = float(weights @ said)
-            formulas.append(
-                Formula(
-                    "answer",
-                    "Σ weight · answer / Σ weight",
-                    f"{number(total)} / {number(float(weights.sum()))}",
-                    total / float(weights.sum()),
-                )
-            )
-            return SheetTable("What the models say", ("model", "kind", "weight", "answer"), lines)
-        if model.voting == "soft":
-            shares = np.array([np.asarray(one.predict_proba(X))[0] for _, one in self.pairs])
-            k = int((weights @ shares).argmax())
-            lines = [
-                (n, float(w), *map(float, s))
-                for (n, _), w, s in zip(self.pairs, weights, shares, strict=True)
-            ]
-            total = float(weights @ shares[:, k])
-            formulas.append(
-                Formula(
-                    f"share of {classes[k]}",
-                    "Σ weight · share / Σ weight",
-                    f"{number(total)} / {number(float(weights.sum()))}",
-                    total / float(weights.sum()),
-                )
-            )
-            return SheetTable("What the models say", ("model", "weight", *map(str, classes)), lines)
-        votes = np.array([int(one.predict(X)[0]) for _, one in self.pairs])
-        tally = np.bincount(votes, weights, len(classes))
-        k = int(tally.argmax())
-        formulas.append(
-            Formula(f"votes for {classes[k]}", "Σ weight of those that say so", "", float(tally[k]))
+    def _add_inputs(self, sheet: Sheet, X: Any) -> None:
+        """Write what the final model of a stack reads, and its sum."""
+        final = self.model.final_estimator_
+        seen = np.asarray(self.model.transform(X), dtype=object)[0]
+        names, coefficients = self.input_names(len(seen)), getattr(final, "coef_", None)
+        title = f"What the final model ({type(final).__name__}) reads"
+        if coefficients is None or np.atleast_2d(coefficients).shape != (1, len(seen)):
+            lines = [(n, _plain(v)) for n, v in zip(names, seen, strict=True)]
+            sheet.add_table(title, "column | answer", lines)
+            return
+        weights, values = np.atleast_2d(coefficients)[0].astype(np.float64), seen.astype(np.float64)
+        start, total = float(np.atleast_1d(final.intercept_)[0]), float(values @ weights)
+        adds = zip(names, values.tolist(), weights.tolist(), strict=True)
+        sheet.add_table(
+            title, "column | answer | weight | adds", [(n, v, w, v * w) for n, v, w in adds]
         )
-        lines = [
-            (n, float(w), str(classes[v]))
-            for (n, _), w, v in zip(self.pairs, weights, votes, strict=True)
+        numbers = f"{number(start)} + {signed(total)}"
+        sheet.add_formula(
+            "sum of the final model", "start + Σ weight · answer", numbers, start + total
+        )
+
+    def _add_votes(self, sheet: Sheet, X: Any) -> None:
+        """Write the predictions of the models, and what they come to."""
+        model, classes, title = self.model, class_names(self.model), "What the models predict"
+        weights = np.array(model._weights_not_none or [1.0] * len(self.pairs), dtype=np.float64)
+        all_ = float(weights.sum())
+        named = [
+            (name, one, w) for (name, one), w in zip(self.pairs, weights.tolist(), strict=True)
         ]
-        return SheetTable("What the models say", ("model", "weight", "vote"), lines)
+        if classes is None:
+            values = np.array([float(one.predict(X)[0]) for _, one in self.pairs])
+            lines = [(n, type(o).__name__, w, v) for (n, o, w), v in zip(named, values.tolist())]
+            total = float(weights @ values)
+            numbers = f"{number(total)} / {number(all_)}"
+            sheet.add_formula("answer", "Σ weight · answer / Σ weight", numbers, total / all_)
+            sheet.add_table(title, "model | kind | weight | answer", lines)
+        elif model.voting == "soft":
+            found = np.array([np.asarray(one.predict_proba(X))[0] for _, one in self.pairs])
+            k = int((weights @ found).argmax())
+            total = float(weights @ found[:, k])
+            rule, numbers = "Σ weight · probability / Σ weight", f"{number(total)} / {number(all_)}"
+            sheet.add_formula(f"probability of {classes[k]}", rule, numbers, total / all_)
+            lines = [(n, w, *p) for (n, _, w), p in zip(named, found.tolist())]
+            sheet.tables.append(SheetTable(title, ("model", "weight", *map(str, classes)), lines))
+        else:
+            votes = np.array([int(one.predict(X)[0]) for _, one in self.pairs])
+            tally = np.bincount(votes, weights, len(classes))
+            k = int(tally.argmax())
+            rule = "Σ weight of the models that predict it"
+            sheet.add_formula(f"votes for {classes[k]}", rule, "", float(tally[k]))
+            labels = [str(classes[v]) for v in votes]
+            pairs = zip(named, labels, strict=True)
+            sheet.add_table(title, "model | weight | vote", [(n, w, v) for (n, _, w), v in pairs])
 
 
 def _plain(value: Any) -> Any:

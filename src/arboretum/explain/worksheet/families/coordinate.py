@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -10,11 +10,10 @@ from arboretum.explain.worksheet.family import (
     Family,
     index_of,
     same_classes,
-    table_of_row,
     truth_of,
 )
 from arboretum.explain.worksheet.rendering import number, signed
-from arboretum.explain.worksheet.sheet import Formula, Sheet, SheetTable
+from arboretum.explain.worksheet.sheet import Sheet
 from arboretum.lazy import cached_property
 from arboretum.textbook.adaboost import amount_of_say
 
@@ -24,19 +23,7 @@ __all__ = ["CoordinateFamily"]
 class CoordinateFamily(Family):
     """AdaBoost's loss, one coefficient of a dictionary at a time."""
 
-    answers: ClassVar = ("row", "round")
-    without: ClassVar = {
-        "node": (
-            "the classifiers are a fixed dictionary, none of them was grown: ask .round(m) for "
-            "the one that moved"
-        ),
-        "leaf": (
-            "the classifiers are a fixed dictionary, none of them was grown: ask .round(m) for "
-            "the one that moved"
-        ),
-        "pruning": "there is nothing to prune",
-        "oob": "every step weighs all rows: none is out of bag",
-    }
+    kind = "coordinate"
 
     @cached_property
     def learned(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -52,7 +39,7 @@ class CoordinateFamily(Family):
         return 2.0 * codes[rows] - 1.0, w[rows], rows
 
     def answers_of(self, j: int) -> np.ndarray:
-        """Return what a classifier answers to the rows, -1 or 1."""
+        """Return the answers of a classifier to the rows, -1 or 1."""
         table, _ = self.model._read(self.given.X)
         said = self.model.dictionary_.combine(np.array([j]), np.ones(1), table)
         return said[self.learned[2]]
@@ -79,94 +66,63 @@ class CoordinateFamily(Family):
         return Sheet(f"worksheet of {self.name}", facts, notes=[self.menu()])
 
     def round(self, m: Any) -> Sheet:
-        model = self.model
-        report = model.report_
+        model, report = self.model, self.model.report_
         m = index_of(m, len(report), ("step", "steps"), self.name)
         y, w, rows = self.learned
         F, j = self.F(m), int(report.coordinate[m])
         terms = w * np.exp(-y * F)
-        v = terms / terms.sum()
-        answers = self.answers_of(j)
+        v, answers = terms / terms.sum(), self.answers_of(j)
         wrong = answers != y
-        error, right = float(v[wrong].sum()), float(v[~wrong].sum())
-        delta = amount_of_say(error) if 0 < error < 1 else (1.0 if error == 0 else -1.0)
+        e, right, before = float(v[wrong].sum()), float(v[~wrong].sum()), float(terms.sum())
+        delta = amount_of_say(e) if 0 < e < 1 else (1.0 if e == 0 else -1.0)
         after = w * np.exp(-y * (F + delta * answers))
-        coefficient = float(report.delta[: m + 1][report.coordinate[: m + 1] == j].sum())
-        formulas = [
-            Formula("e", "Σ v over the rows it gets wrong", f"{int(wrong.sum())} rows", error),
-            Formula("δ", "½ ln((1-e)/e)", f"½ ln({number(right)} / {number(error)})", delta),
-            Formula("loss before", "Σ w e^(-yF)", "", float(terms.sum())),
-            Formula(
-                "loss after",
-                "loss · 2 √(e (1-e))",
-                f"{number(float(terms.sum()))} · 2 √({number(error)} · {number(1 - error)})",
-                float(after.sum()),
-            ),
-        ]
+        moved = report.coordinate[: m + 1] == j
         facts: dict[str, Any] = {
             "classifier": f"{j}: {model.dictionary_.describe(j)}",
-            "its coefficient λ afterwards": coefficient,
+            "its coefficient λ afterwards": float(report.delta[: m + 1][moved].sum()),
             "steepest edge": float(report.steepest[m]),
             "error the model keeps": float(report.error[m]),
             "δ the model keeps": float(report.delta[m]),
             "loss the model keeps": float(report.loss[m]),
         }
-        share = after / after.sum()
-        order = np.argsort(-share, kind="stable")[:10]
-        lines = [
-            (
-                int(rows[i]),
-                truth_of(self.given.y, int(rows[i])),
-                float(F[i]),
-                float(answers[i]),
-                float(v[i]),
-                float(share[i]),
-            )
-            for i in order.tolist()
-        ]
-        table = SheetTable(
-            "Heaviest rows afterwards",
-            ("row", "y", "F before", "answer", "v before", "v after"),
-            lines,
-        )
-        return Sheet(f"step {m} of {self.name}", facts, formulas, [table])
+        sheet = Sheet(f"step {m} of {self.name}", facts)
+        sheet.add_formula("e", "Σ v over the rows it gets wrong", f"{int(wrong.sum())} rows", e)
+        sheet.add_formula("δ", "½ ln((1-e)/e)", f"½ ln({number(right)} / {number(e)})", delta)
+        sheet.add_formula("loss before", "Σ w e^(-yF)", "", before)
+        numbers = f"{number(before)} · 2 √({number(e)} · {number(1 - e)})"
+        sheet.add_formula("loss after", "loss · 2 √(e (1-e))", numbers, float(after.sum()))
+        share, lines = after / after.sum(), []
+        for i in np.argsort(-share, kind="stable")[:10].tolist():
+            figures = float(F[i]), float(answers[i]), float(v[i]), float(share[i])
+            lines.append((int(rows[i]), truth_of(self.given.y, int(rows[i])), *figures))
+        header = "row | y | F before | answer | v before | v after"
+        sheet.add_table("Heaviest rows afterwards", header, lines)
+        return sheet
 
     def row(self, row: Any) -> Sheet:
-        table, title, i = self.row_of(row)
-        model = self.model
-        X = table if i is None else table_of_row(self.given.X, i)
-        matrix = self.matrix.take(np.array([i])) if i is not None else self.encode(table)
-        read, _ = model._read(X)
-        used = np.flatnonzero(model.coefficients_)
-        lines, total = [], 0.0
+        sheet, _, i = self.row_sheet(row)
+        model, X = self.model, self.row_table(row)
+        table, _ = model._read(X)
+        used, lines, total = np.flatnonzero(model.coefficients_), [], 0.0
         for j in used[np.argsort(-np.abs(model.coefficients_[used]), kind="stable")].tolist():
-            said = float(model.dictionary_.combine(np.array([j]), np.ones(1), read)[0])
-            total += model.coefficients_[j] * said
-            lines.append(
-                (j, model.dictionary_.describe(j), said, float(model.coefficients_[j]), total)
-            )
-        decision = float(model.decision_function(X)[0])
-        answer = model.predict(X)[0]
-        facts: dict[str, Any] = {
+            answer = float(model.dictionary_.combine(np.array([j]), np.ones(1), table)[0])
+            weight = float(model.coefficients_[j])
+            total += weight * answer
+            lines.append((j, model.dictionary_.describe(j), answer, weight, total))
+        decision, answer = float(model.decision_function(X)[0]), model.predict(X)[0]
+        probabilities = model.predict_proba(X)[0].tolist()
+        sheet.facts = {
             "answer": answer.item() if hasattr(answer, "item") else answer,
             "decision": decision,
-            "class shares": model.predict_proba(X)[0].tolist(),
+            "class probabilities": probabilities,
+            **self.truth(i),
         }
-        facts |= self.truth(i)
-        formula = Formula("decision", "Σ λ_j g_j(x)", f"of {len(used)} classifiers", total)
-        share = Formula(
-            f"share of {model.classes_[-1]}",
-            "1 / (1 + e^(-2F))",
+        sheet.add_formula("decision", "Σ λ_j g_j(x)", f"of {len(used)} classifiers", total)
+        name, numbers = (
+            f"probability of {model.classes_[-1]}",
             f"1 / (1 + e^{signed(-2 * decision)})",
-            float(model.predict_proba(X)[0, -1]),
         )
-        header = ("classifier", "asks", "answers", "λ", "sum so far")
-        return Sheet(
-            f"{title} in {self.name}",
-            facts,
-            [formula, share],
-            [
-                self.values_table(matrix),
-                SheetTable("Classifiers, the heaviest first", header, lines, shown=40),
-            ],
-        )
+        sheet.add_formula(name, "1 / (1 + e^(-2F))", numbers, probabilities[-1])
+        header = "classifier | test | answers | λ | sum so far"
+        sheet.add_table("Classifiers, the heaviest first", header, lines, shown=40)
+        return sheet

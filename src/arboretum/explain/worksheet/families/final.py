@@ -1,14 +1,15 @@
-"""The final model of a stack: what it makes of the answers of the others.
+"""The final model of a stack: how it turns the answers of the others into its own.
 
 It learned from answers to rows that the others had not seen, which are not kept: its nodes cannot be worked
-out anew, but its weights, or the tree that it is, can be shown, and what it makes of a row.
+out again, but its weights, or the tree that it is, can be shown, and its answer to a row.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from arboretum.explain.worksheet.family import Family, class_names
+from arboretum.explain.worksheet.refused import NOT_KEPT
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Sheet, SheetTable
 from arboretum.structure.condition import format_category
@@ -19,17 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["FinalFamily"]
 
-_NOT_KEPT = (
-    "the final model of a stack learned from answers to rows that its models had not seen, "
-    "which are not kept"
-)
-
 
 class FinalFamily(Family):
     """The final model of a stack."""
 
-    answers: ClassVar = ("row",)
-    without: ClassVar = dict.fromkeys(("node", "leaf", "round", "pruning", "oob"), _NOT_KEPT)
+    kind = "final"
 
     def __init__(self, stack: TogetherFamily) -> None:
         super().__init__(stack.model, stack.given)
@@ -41,7 +36,7 @@ class FinalFamily(Family):
 
     @property
     def trees(self) -> list[Tree]:
-        """None: what its trees learned from is not kept."""
+        """No trees: the table they were fitted on is not kept."""
         return []
 
     def overview(self) -> Sheet:
@@ -56,23 +51,20 @@ class FinalFamily(Family):
         tree = getattr(self.final, "tree_", None)
         if isinstance(tree, Tree):
             tables.append(tree_table(tree, self.stack.input_names(), class_names(self.model)))
-        sentence = _NOT_KEPT[0].upper() + _NOT_KEPT[1:]
+        sentence = NOT_KEPT[0].upper() + NOT_KEPT[1:]
         return Sheet(
             f"final model of {self.name}: {kind}", facts, tables=tables, notes=[f"{sentence}."]
         )
 
     def row(self, row: Any) -> Sheet:
         sheet = self.stack.row(row)
-        return Sheet(
-            sheet.title.replace(self.name, f"the final model of {self.name}"),
-            sheet.facts,
-            sheet.formulas,
-            [one for one in sheet.tables if one.title != "The row"],
-        )
+        sheet.title = sheet.title.replace(self.name, f"the final model of {self.name}")
+        sheet.tables = [one for one in sheet.tables if one.title != "The row"]
+        return sheet
 
 
 def tree_table(tree: Tree, names: list[str], classes: Any) -> SheetTable:
-    """Return a tree as a table: what every node asks, or answers."""
+    """Return a tree as a table: the test of every node, or its answer."""
     lines = []
     for node in range(len(tree)):
         value = tree.value[node, 0]
@@ -82,13 +74,13 @@ def tree_table(tree: Tree, names: list[str], classes: Any) -> SheetTable:
             label = k if classes is None else format_category(classes[k])
             answer = f"{label} ({number(float(value[k]), 4)})"
         children = [int(tree.first_child[node]) + c for c in range(int(tree.n_children[node]))]
-        asked = "" if tree.is_leaf[node] else _asked(tree, node, names)
-        lines.append((node, asked, ", ".join(map(str, children)), int(tree.count[node]), answer))
-    header = ("node", "asks", "children", "rows", "answer")
+        test = "" if tree.is_leaf[node] else _test(tree, node, names)
+        lines.append((node, test, ", ".join(map(str, children)), int(tree.count[node]), answer))
+    header = ("node", "test", "children", "rows", "answer")
     return SheetTable("The tree", header, lines, shown=60)
 
 
-def _asked(tree: Tree, node: int, names: list[str]) -> str:
+def _test(tree: Tree, node: int, names: list[str]) -> str:
     """Return the question of a node with the stack's names of its columns."""
     feature = int(tree.feature[node])
     text = tree.condition(node, 0).pretty(max_categories=4)

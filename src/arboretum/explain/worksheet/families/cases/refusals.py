@@ -14,7 +14,7 @@ __all__ = ["CaseRefusals"]
 
 @dataclass(frozen=True, eq=False)
 class CaseRefusals:
-    """The best tests of a node's columns, and what they were judged by."""
+    """The best tests of a node's columns, and the limits they were judged by."""
 
     table: list[C45Candidate]
     winner: C45Candidate | None
@@ -42,36 +42,36 @@ class CaseRefusals:
         return notes
 
     def _sentence(self, c: C45Candidate) -> str:
-        asked, least = self.words(c), f"min_cases={number(self.settings.min_cases)}"
+        test, least = self.words(c), f"min_cases={number(self.settings.min_cases)}"
         branches = " | ".join(number(w, 4) for w in c.weights[:6])
         branches += " | …" if len(c.weights) > 6 else ""
         known = float(self.cases.w.sum()) - c.missing
         reason, _, _ = c.verdict.partition(",")
         match reason:
             case "gain below average":
-                return f"{asked} is out by the gate: {self._below(c)}"
+                return f"{test} is out by the gate: {self._below(c)}"
             case "fewer than two branches with min_cases":
-                return f"{asked} is out, its branches have {branches} cases: two must have {least}"
+                return f"{test} is out, its branches have {branches} cases: two must have {least}"
             case "fewer than twice min_cases known":
                 return (
-                    f"{asked} is out, {number(known)} cases have a value: a cut needs twice {least}"
+                    f"{test} is out, {number(known)} cases have a value: a cut needs twice {least}"
                 )
             case "no cut with enough cases on both sides":
                 needed = number(least_cases(known, self.cases.n_classes, self.settings))
-                return f"{asked} is out, no cut leaves {needed} cases on both sides"
+                return f"{test} is out, no cut leaves {needed} cases on both sides"
             case "gain does not cover the charge":
-                gained = f"{asked} is out, its gain {number(c.gain + c.charge)} does not cover"
+                gained = f"{test} is out, its gain {number(c.gain + c.charge)} does not cover"
                 return f"{gained} the charge of {number(c.charge)} for the cuts that were tried"
             case "split information too small":
                 info = f"its split information is {number(c.split_information)}"
-                return f"{asked} is out, it hardly parts the cases ({branches}): {info}"
+                return f"{test} is out, it hardly separates the cases ({branches}): {info}"
             case "same ratio" | "same gain":
                 same = reason.removeprefix("same ")
                 worth = f"has the same {same}, {number(getattr(c, same))}"
-                return f"{asked} {worth}: of equals the first column is taken"
+                return f"{test} {worth}: of equal splits the first column is taken"
             case "ratio not above epsilon" | "gain not above epsilon":
                 worth = f"{reason.split()[0]} is {number(getattr(c, reason.split()[0]))}"
-                return f"{asked} is out, its {worth}, not more than epsilon={number(self.settings.epsilon)}"
+                return f"{test} is out, its {worth}, not more than epsilon={number(self.settings.epsilon)}"
         return ""
 
     def _below(self, c: C45Candidate) -> str:

@@ -5,11 +5,12 @@ Its trees are CART's, grown on residuals (grown.py).
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,18 +18,16 @@ from arboretum.base.holdout import set_aside
 from arboretum.base.sampling import draw_in_turn
 from arboretum.boosting.friedman.fitting import BoostingTask
 from arboretum.explain.worksheet.families.cart import draw_of, textbook_rules
-from arboretum.explain.worksheet.family import (
-    Family,
-    check_rows_of,
-    class_names,
-    same_classes,
-)
+from arboretum.explain.worksheet.family import check_rows_of, class_names, same_classes
 from arboretum.explain.worksheet.grown import Names, ShownTree
 from arboretum.explain.worksheet.rendering import number
 from arboretum.grow import settings
 from arboretum.lazy import cached_property
 
-__all__ = ["GradientReplay", "Played"]
+if TYPE_CHECKING:
+    from arboretum.explain.worksheet.family import Family
+
+__all__ = ["FriedmanReplay", "Played"]
 
 _BAG, _TREE = 0, 1  # what random numbers of a round are for
 
@@ -44,89 +43,116 @@ class Played:
     drawn: np.ndarray  # bool
 
 
-class GradientReplay(Family):
-    """A booster whose rounds can be played again."""
+class FriedmanReplay:
+    """The rounds of a booster, played again.
 
-    def __init__(self, model: Any, given: Any) -> None:
-        super().__init__(model, given)
+    Parameters
+    ----------
+    family : Family
+        The model with its table.
+    """
+
+    def __init__(self, family: Family) -> None:
+        self.family, self.model, self.given, self.trees = (
+            family,
+            family.model,
+            family.given,
+            family.trees,
+        )
+        self.width = self.model._width
+        self.has_trees = self.model.estimator is None
         self.played = lru_cache(maxsize=3)(self._played)
         self.tree_of = lru_cache(maxsize=4)(self._tree_of)
 
     # ------------------------------------------------------------------ the fit once more
     @cached_property
-    def _learned(self) -> tuple[np.ndarray, np.ndarray | None]:
+    def learned(self) -> tuple[np.ndarray, np.ndarray | None]:
         """Labels and weights of all rows, as the loss takes them."""
-        twin = self.twin
-        check_rows_of(self.n_rows, self.model._n_rows, self.name)
-        y = twin._learn_labels(self.given.y, self.n_rows)
+        family, twin = self.family, self.family.twin
+        check_rows_of(family.n_rows, self.model._n_rows, family.name)
+        y = twin._learn_labels(self.given.y, self.family.n_rows)
         if hasattr(self.model, "classes_"):
-            same_classes(twin.classes_, self.model.classes_, self.name)
-        return y, twin._learn_weights(self.given.sample_weight, self.n_rows)
+            same_classes(twin.classes_, self.model.classes_, self.family.name)
+        return y, twin._learn_weights(self.given.sample_weight, self.family.n_rows)
 
     @cached_property
     def rows(self) -> np.ndarray:
         """The rows that are learned from: all, but for those held out for early stopping."""
-        y, w = self._learned
+        y, w = self.learned
         model = self.model
         if model.n_iter_no_change is None:
-            return np.arange(self.n_rows)
+            return np.arange(self.family.n_rows)
         codes = y if model.loss_.classifies else None
-        return set_aside(self.n_rows, model.validation_fraction, model.seed_, codes, w)[0]
+        return set_aside(self.family.n_rows, model.validation_fraction, model.seed_, codes, w)[0]
 
     @cached_property
     def y(self) -> np.ndarray:
-        return self._learned[0][self.rows]
+        return self.learned[0][self.rows]
 
     @cached_property
     def w(self) -> np.ndarray | None:
-        w = self._learned[1]
+        w = self.learned[1]
         return None if w is None else w[self.rows]
 
     @cached_property
     def table(self) -> Any:
-        return self.matrix if len(self.rows) == self.n_rows else self.matrix.take(self.rows)
-
-    @property
-    def width(self) -> int:
-        return self.model._width
-
-    @property
-    def has_trees(self) -> bool:
-        return self.model.estimator is None
-
-    @property
-    def trees(self) -> list:
-        return self.model.trees_
+        return (
+            self.family.matrix
+            if len(self.rows) == self.family.n_rows
+            else self.family.matrix.take(self.rows)
+        )
 
     def _key(self, *purpose: int) -> int:
         return BoostingTask.key(SimpleNamespace(seed=self.model.seed_), *purpose)  # type: ignore[arg-type]
 
+    @property
+    def _rows_of_table(self) -> Any:
+        """The rows that are learned from, as estimators take them."""
+        X = self.given.X
+        return (
+            X if len(self.rows) == self.family.n_rows else self.model._rows_for_init(X, self.rows)
+        )
+
     @cached_property
     def start(self) -> np.ndarray:
         """F before the first round, (rows, scores)."""
-        model, X = self.model, self.given.X
-        everything = len(self.rows) == self.n_rows
-        there = X if everything else model._rows_for_init(X, self.rows)
-        return np.ascontiguousarray(model._start(there, len(self.rows)))
+        return np.ascontiguousarray(self.model._start(self._rows_of_table, len(self.rows)))
 
     def F(self, m: int) -> np.ndarray:
         """Return F after m rounds, (rows, scores)."""
-        model = self.model
         if m == 0:
             return self.start
         if self.has_trees:
-            return model.ensemble_.rounds(0, m).answers(self.table, self.threads, self.start)
-        X = self.given.X
-        there = X if len(self.rows) == self.n_rows else model._rows_for_init(X, self.rows)
-        for k, now in enumerate(model._member_sums(there, self.start)):
-            if k + 1 == m:
-                return now
-        raise AssertionError(m)
+            first = self.model.ensemble_.rounds(0, m)
+            return first.answers(self.table, self.family.threads, self.start)
+        sums = self.model._member_sums(self._rows_of_table, self.start)
+        return next(itertools.islice(sums, m - 1, None))
+
+    def shaped(self, F: np.ndarray) -> np.ndarray:
+        """Return F as losses take it: one column is a plain array."""
+        return F[:, 0] if self.width == 1 else F
+
+    def losses(self, loss: Any, y: np.ndarray, F: np.ndarray) -> np.ndarray | None:
+        """Return the loss of every row; None for one of the user's own without a value."""
+        return loss.value(y, self.shaped(F)) if getattr(loss, "has_value", True) else None
+
+    def bag_notes(self, m: int) -> list[str]:
+        """Return which rows a round drew, and which were held out."""
+        drawn, notes = self.played(m).drawn, []
+        if not drawn.all():
+            count = int(drawn.sum())
+            notes.append(
+                f"The round drew {count} of {len(drawn)} rows; its steps move the others, too."
+            )
+        held_out = self.family.n_rows - len(self.rows)
+        if held_out:
+            notes.append(f"{held_out} rows were held out for early stopping.")
+        return notes
 
     def _played(self, m: int) -> Played:
         model, n = self.model, len(self.rows)
         F = self.F(m)
-        shaped = F[:, 0] if self.width == 1 else F
+        shaped = self.shaped(F)
         loss = model.loss_.for_round(self.y, shaped, self.w)
         residuals = loss.residuals(self.y, shaped).reshape(n, -1)
         drawn = np.ones(n, bool)
@@ -140,7 +166,7 @@ class GradientReplay(Family):
         model, (m, k) = self.model, divmod(t, self.width)
         played = self.played(m)
         target = _target_of(self.y, self.w)
-        how = settings.growth(self.twin, model.schema_, target, len(self.rows))
+        how = settings.growth(self.family.twin, model.schema_, target, len(self.rows))
         how = replace(how, min_weight_leaf=0.0)
         share = float(model.min_weight_fraction_leaf)
         if share > 0 and self.w is not None:
@@ -149,7 +175,7 @@ class GradientReplay(Family):
             how = replace(
                 how, min_samples_leaf=max(how.min_samples_leaf, ceil(share * played.drawn.sum()))
             )
-        rules = textbook_rules(how, model.criterion, self.schema, target)
+        rules = textbook_rules(how, model.criterion, self.family.schema, target)
         rules = replace(rules, two_classes=getattr(model, "n_classes_", None) == 2)
         alpha = float(model.ccp_alpha)
         return ShownTree(
@@ -161,14 +187,18 @@ class GradientReplay(Family):
             Names(self.title(t), "the residuals"),
             draw_of(how, model.n_features_in_, self._key(_TREE, m, k)),
             pruned=f"what was below it was pruned (α = {number(alpha)})" if alpha else "",
-            n_jobs=self.threads,
+            n_jobs=self.family.threads,
         )
 
     def title(self, t: int) -> str:
         m, k = divmod(t, self.width)
         text = f"tree {t}" if self.width == 1 else f"tree {t}, round {m}"
+        return text + (f", class {self.output_name(k)}" if self.width > 1 else "")
+
+    def output_name(self, k: int) -> str:
+        """Return the class that a score is for."""
         classes = class_names(self.model)
-        return text + (f", class {classes[k]}" if self.width > 1 and classes is not None else "")
+        return "residual" if self.width == 1 or classes is None else str(classes[k])
 
 
 def _target_of(y: np.ndarray, w: np.ndarray | None) -> Any:

@@ -5,7 +5,7 @@ Everything follows from (model, X, y): draws are hashes of (seed, round, output,
     margin before the round ──objective──► g, h ──draws──► rows, columns of the tree, bins
                                               └─ node by node down to one: G, H, n, bounds, answers
 
-Sheets about such rounds are made in nodes.py, leaves.py, rows.py and rounds.py.
+A `SecondOrderFamily` has a `Replay`; its sheets are made in nodes.py and rounds.py.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from arboretum.boosting.second_order.fit import GivenTable, margins_of, rows_tha
 from arboretum.boosting.second_order.recipe import Recipe, TrainingTable
 from arboretum.data.matrix import FrameMatrix
 from arboretum.errors import DataError
-from arboretum.explain.worksheet.family import Family, check_rows_of
+from arboretum.explain.worksheet.family import check_rows_of, class_names, truth_of
 from arboretum.lazy import cached_property
 from arboretum.structure.tree import SUBSET, Tree
 from arboretum.textbook.gradient_scan import (
@@ -39,6 +39,7 @@ from arboretum.textbook.gradient_scan import (
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.engine.second_order.score import SplitRules
+    from arboretum.explain.worksheet.family import Family
     from arboretum.grow.bins.bins import Bins
 
 __all__ = ["AtNode", "Replay", "RoundState"]
@@ -88,11 +89,18 @@ class AtNode:
     depth: int
 
 
-class Replay(Family):
-    """A booster whose rounds can be played again."""
+class Replay:
+    """The rounds of a booster, played again.
 
-    def __init__(self, model: Any, given: Any) -> None:
-        super().__init__(model, given)
+    Parameters
+    ----------
+    family : Family
+        The model with its table.
+    """
+
+    def __init__(self, family: Family) -> None:
+        self.family, self.model, self.given = family, family.model, family.given
+        self.name, self.trees, self.threads = family.name, family.trees, family.threads
         self.state = lru_cache(maxsize=3)(self._state)
         self.gradients = lru_cache(maxsize=3)(self._gradients)
         self.bins_of = lru_cache(maxsize=2)(self._bins_of)
@@ -103,7 +111,7 @@ class Replay(Family):
     def whole(self) -> TrainingTable:
         """The training table with all its rows."""
         model, given = self.model, self.given
-        y = self.twin._labels(given.y, self.n_rows)
+        y = self.family.twin._labels(given.y, self.family.n_rows)
         groups = None if given.group is None else np.asarray(given.group)
         if model.target == "orders" and groups is None:
             raise DataError(
@@ -119,7 +127,7 @@ class Replay(Family):
             given.X, given.y, given.sample_weight, margin, groups, class_weight=weighs
         )
         return TrainingTable(
-            *self.twin._rows(table, self.matrix, y),
+            *self.family.twin._rows(table, self.family.matrix, y),
             schema=model.schema_,
             n_classes=getattr(model, "n_classes_", None),
         )
@@ -134,7 +142,7 @@ class Replay(Family):
     @cached_property
     def kept(self) -> np.ndarray:
         """The numbers of the rows that count."""
-        n, weight = self.n_rows, self.whole.weight
+        n, weight = self.family.n_rows, self.whole.weight
         return np.arange(n) if weight is None or self.table.is_complete else np.flatnonzero(weight)
 
     @cached_property
@@ -172,6 +180,11 @@ class Replay(Family):
         return self.model.ensemble_
 
     @property
+    def proposals(self) -> str:
+        """XGBoost's approximate method: bins are proposed for every round, or for every node."""
+        return getattr(self.recipe.table, "proposals", "")
+
+    @property
     def is_exact(self) -> bool:
         """Whether every value was tried."""
         return type(self.recipe.table).__name__ == "PresortedColumns"
@@ -183,21 +196,27 @@ class Replay(Family):
 
     @cached_property
     def dart_rounds(self) -> list[tuple[np.ndarray, list[int]]]:
-        """Of every round of dart: what the trees before it weighed, and which were left out."""
+        """For every round of dart: the weights of the trees before it, and which trees it left out."""
         ensemble, plan, per = self.ensemble, self.plan, self.ensemble.per_round
-        weights: list[float] = []
-        found = []
+        weights, found = np.empty(0), []
         for m in range(ensemble.n_rounds):
-            now = np.array(weights)
-            dropped = dropped_trees(plan.dart, now, per, plan.seed, m) if m else []
-            found.append((now, dropped))
-            new, old = 1.0, 1.0
-            if dropped:
-                new, old = plan.dart.shares(len(dropped) // per, plan.learning_rate)
-            for t in dropped:
-                weights[t] *= old
-            weights += [new] * per
+            dropped = dropped_trees(plan.dart, weights, per, plan.seed, m) if m else []
+            found.append((weights, dropped))
+            weights = self._with_round(weights, dropped)
         return found
+
+    def dart_weights(self, m: int) -> np.ndarray:
+        """Return the weights of all trees after a round of dart."""
+        return self._with_round(*self.dart_rounds[m])
+
+    def _with_round(self, weights: np.ndarray, dropped: list[int]) -> np.ndarray:
+        """Return the weights of trees after those of a round were added, which left some out."""
+        per, new = self.ensemble.per_round, 1.0
+        weights = weights.copy()
+        if dropped:
+            new, old = self.plan.dart.shares(len(dropped) // per, self.plan.learning_rate)
+            weights[dropped] *= old
+        return np.append(weights, [new] * per)
 
     def _state(self, m: int) -> RoundState:
         """Return a round up to its trees."""
@@ -276,13 +295,47 @@ class Replay(Family):
         g[rows], h[rows] = state.g[output, rows] * by, state.h[output, rows] * by
         return g, h
 
+    def start_of(self, i: int | None) -> np.ndarray:
+        """Return the margins a row begins with: those that were given to the fit, or the base."""
+        if i is None or self.given.base_margin is None or i not in self.kept:
+            return self.ensemble.base
+        return self.start[int(np.searchsorted(self.kept, i))]
+
+    def derivatives_of(self, i: int, margin: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return g and h of one training row at its margins, weight multiplied in."""
+        table, shape = self.whole, (self.ensemble.n_outputs, 1)
+        g, h = np.empty(shape, np.float32), np.empty(shape, np.float32)
+        weight = None if table.weight is None else table.weight[[i]]
+        here = np.ascontiguousarray(margin[None])
+        self.objective.derivatives(table.y[[i]], here, weight, g, h, 1, iteration=m)
+        return g, h
+
+    # ------------------------------------------------------------------ words
+    def title(self, t: int) -> str:
+        m, output, twin = self.place_of(t)
+        text = f"tree {t}, round {m}" if self.ensemble.per_round > 1 else f"tree {t}"
+        classes = class_names(self.model)
+        if self.ensemble.n_outputs > 1:
+            text += f", class {classes[output]}" if classes is not None else f", output {output}"
+        return text + (f", twin {twin}" if self.ensemble.n_parallel > 1 else "")
+
+    def output_name(self, k: int) -> str:
+        classes = class_names(self.model)
+        named = classes is not None and len(classes) == self.ensemble.n_outputs
+        return str(classes[k]) if named else f"output {k}"
+
+    def row_and_target(self, j: int) -> tuple[int, Any]:
+        """Return the number of one of the rows that count in the table, and its target."""
+        i = int(self.kept[j])
+        return i, truth_of(self.given.y, i)
+
     # ------------------------------------------------------------------ bins
     def _bins_of(self, m: int, t: int) -> Bins | None:
         """Return the bins of a tree; None if every value was tried, or each node had its own."""
         maker: Any = self.recipe.table
-        if self.is_exact or getattr(maker, "proposals", "") == "local":
+        if self.is_exact or self.proposals == "local":
             return None
-        if getattr(maker, "proposals", "") == "global":
+        if self.proposals == "global":
             weight = self.gradients(t)[1]
             return maker.bins(self.table.matrix, self.table.schema, weight, self.threads)
         hessian = None
@@ -295,7 +348,7 @@ class Replay(Family):
     def bins_for(self, t: int) -> Bins | None:
         m, _, _ = self.place_of(t)
         maker = self.recipe.table
-        if getattr(maker, "proposals", "") == "global":
+        if self.proposals == "global":
             return self.bins_of(m, t)
         return self.bins_of(0 if maker.follows != "every" else m, -1)
 
@@ -303,7 +356,7 @@ class Replay(Family):
         """Return the bins of some rows on a column (-1: missing), the cuts, and categories or None."""
         bins, column = self.bins_for(t), self.table.schema.columns[f]
         x = self.matrix_seen.column(f)[rows]
-        if bins is None and getattr(self.recipe.table, "proposals", "") == "local":
+        if bins is None and self.proposals == "local":
             weight = self.gradients(t)[1][rows]
             part = self.table.matrix.take(rows)
             maker: Any = self.recipe.table
@@ -394,38 +447,40 @@ class Replay(Family):
             left = x <= tree.threshold[node]
         return np.where(missing, tree.missing_child[node] == 0, left)
 
+    def root(self, t: int) -> AtNode:
+        """Return what the root of a tree had."""
+        return self._described(t, self.drawn_rows(t)[0], np.nan, (-np.inf, np.inf), 0.0, 0)
+
     def at(self, t: int, node: int) -> AtNode:
         """Return what a node had when it was looked at: rows, sums, and bounds and answers from above."""
-        tree, (rows, _) = self.trees[t], self.drawn_rows(t)
-        g, h = self.gradients(t)
-
-        def sums(some: np.ndarray) -> tuple[float, float, float]:
-            return float(g[some].sum()), float(h[some].sum()), float(len(some))
-
-        way = []
+        tree, way = self.trees[t], []
         while node:
             way.append(node)
             node = int(tree.parent[node])
-        here, at = self.at_root(sums(rows)), 0
+        here, above = self.root(t), 0
         for step in reversed(way):
-            left = self.goes_left(tree, at, t, rows)
-            sides = rows[left], rows[~left]
-            here = self.children(t, at, here, [sums(side) for side in sides])[
-                step - int(tree.first_child[at])
-            ]
-            rows, at = sides[step - int(tree.first_child[at])], step
-        return replace(here, rows=rows)
+            here = self.children(t, above, here)[step - int(tree.first_child[above])]
+            above = step
+        return here
 
-    def at_root(self, sums: tuple[float, float, float]) -> AtNode:
-        """Return what the root had, from ΣG, ΣH and its rows."""
-        return self._described(sums, np.nan, (-np.inf, np.inf), 0.0, 0)
+    def nodes(self, t: int) -> list[AtNode]:
+        """Return what every node of a tree had when it was looked at."""
+        tree, found = self.trees[t], {0: self.root(t)}
+        for node in np.flatnonzero(~tree.is_leaf).tolist():  # children stand behind their parents
+            sides = self.children(t, node, found[node])
+            found |= dict(enumerate(sides, start=int(tree.first_child[node])))
+        return [found[node] for node in range(len(tree))]
 
-    def children(self, t: int, at: int, here: AtNode, sums: list[Any]) -> list[AtNode]:
-        """Return what both children of a node had: answers to lean on, bounds of monotone constraints."""
-        tree, signs, extra = self.trees[t], self.plan.monotone, self.extra_l2(self.trees[t], at, t)
+    def children(self, t: int, node: int, here: AtNode) -> list[AtNode]:
+        """Return what both children of a node had: rows, answers to lean on, monotone bounds."""
+        tree, signs = self.trees[t], self.plan.monotone
+        left, extra = self.goes_left(tree, node, t, here.rows), self.extra_l2(tree, node, t)
         answer, (low, high) = here.node.answer, here.node.bounds
-        sides = [self._described(one, answer, (low, high), extra, here.depth + 1) for one in sums]
-        sign = 0 if signs is None or tree.kind[at] == SUBSET else int(signs[tree.feature[at]])
+        sides = [
+            self._described(t, here.rows[some], answer, (low, high), extra, here.depth + 1)
+            for some in (left, ~left)
+        ]
+        sign = 0 if signs is None or tree.kind[node] == SUBSET else int(signs[tree.feature[node]])
         if not sign:
             return sides
         middle = sides[0].node.answer / 2 + sides[1].node.answer / 2
@@ -438,6 +493,11 @@ class Replay(Family):
                 answer = float(np.clip(answer, *bounds))
             found.append(replace(side, node=replace(side.node, bounds=bounds, answer=answer)))
         return found
+
+    def sign(self, f: int, categories: Any) -> int:
+        """Return the monotone constraint of a column; splits by categories have none."""
+        signs = self.plan.monotone
+        return 0 if signs is None or categories is not None else int(signs[f])
 
     def extra_l2(self, tree: Tree, node: int, t: int) -> float:
         """Return by how much λ of a node's children is raised: LightGBM's sorted categories."""
@@ -452,18 +512,20 @@ class Replay(Family):
 
     def _described(
         self,
-        sums: tuple[float, float, float],
+        t: int,
+        rows: np.ndarray,
         lean: float,
         bounds: tuple[float, float],
         extra: float,
         depth: int,
     ) -> AtNode:
-        G, H, n = sums
+        g, h = self.gradients(t)
+        G, H, n = float(g[rows].sum()), float(h[rows].sum()), float(len(rows))
         answer = _answer(G, H, n, lean, bounds, self.rules, extra)
         if self.is_exact and not (H > 0 and self.rules.min_weight <= H):
             answer = 0.0  # exact growth lets a node of too little cover answer nothing
         node = GradientNode(G, H, n, answer, bounds, self.rules)
-        return AtNode(np.empty(0, np.int64), node, lean, extra, depth)
+        return AtNode(rows, node, lean, extra, depth)
 
     def scan(self, t: int, f: int, at: AtNode) -> GradientScan:
         """Return the candidates of a column at a node."""
@@ -479,7 +541,7 @@ class Replay(Family):
         return scan_bins(at.node, f, sums[:-1], cuts, sums[-1], sign)
 
     def is_light(self, t: int, at: AtNode) -> bool:
-        """Tell whether a leaf answers nothing because its cover is less than min_child_weight."""
+        """Return True if a leaf answers 0 because its cover is less than min_child_weight."""
         lone = len(self.trees[t]) == 1
         return (self.is_exact or lone) and not (
             at.node.H > 0 and self.rules.min_weight <= at.node.H
