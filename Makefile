@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# What the demo needs; what tests need on top takes ten times the room.
+INSTALLED := $(VENV)/.installed
 # From Python 3.12 on the interpreter itself tells which lines run, at little cost, and `make test` prints their share.
 # Before, looking at them takes half as long again, more than a test may take: `make cover` does it.
 COVER ?= $(shell $(PYTHON) -c 'import sys; sys.version_info >= (3, 12) and print("--cov --cov-report=")')
@@ -13,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-all versions lint types unit cover bench warm record wheel clean
 
-demo: $(READY)
+demo: $(INSTALLED)
 	$(BIN)/arboretum demo
 
 test: lint types unit
@@ -22,7 +24,8 @@ test: lint types unit
 test-all: test
 	$(BIN)/python -m pytest -n 2 -m slow
 
-# `make test` on every Python that pyproject.toml names, PYTHONS="3.12 3.13" on these.
+# `make test` on every Python that pyproject.toml names, and a part of it with the oldest and the newest libraries
+# that it allows: PYTHONS="3.12 oldest" chooses.
 versions:
 	PYTHONS="$(PYTHONS)" .ci/versions
 
@@ -52,18 +55,22 @@ bench: $(READY)
 warm: $(READY)
 	$(BIN)/arboretum warmup
 
-# Writes down anew which kernels are called with what: after kernels have changed.
+# Records which kernels are called with what, for those that have changed; ALL=1 for all.
 record: $(READY)
-	$(BIN)/python -m benchmarks.record_kernels
+	$(BIN)/python -m benchmarks.record_kernels $(if $(ALL),--all)
 
 # A wheel for this Python and this kind of machine, with compiled kernels in it.
 wheel: $(READY)
 	$(BIN)/python -m arboretum.engine.compiler.make_packs build/kernels $(BASELINE)
 	ARBORETUM_PACKS=build/kernels $(BIN)/python -m pip wheel -q --no-deps -w dist .
 
-$(READY): pyproject.toml
+$(INSTALLED): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip
+	$(BIN)/python -m pip install -q $(BOUNDS) -e ".[plot]"
+	touch $@
+
+$(READY): $(INSTALLED)
 	$(BIN)/python -m pip install -q $(BOUNDS) -e ".[test]"
 	touch $@
 

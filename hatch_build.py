@@ -6,7 +6,9 @@ With it, it is for one Python and one platform.
 
 from __future__ import annotations
 
+import json
 import os
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +30,26 @@ class PrebuiltKernels(BuildHookInterface):
             raise FileNotFoundError(
                 f"no *.pack in {folder}: run python -m arboretum.engine.compiler.make_packs {folder}"
             )
+        self._check_versions(packs)
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
         for pack in packs:
             build_data["force_include"][str(pack.resolve())] = (
                 f"arboretum/engine/compiler/packs/{pack.name}"
             )
+
+    def _check_versions(self, packs: list[Path]) -> None:
+        """Raise if a pack was made with other versions than the extra ``kernels`` installs."""
+        pins = sorted(self.metadata.core.optional_dependencies["kernels"])
+        for pack in packs:
+            with open(pack, "rb") as file:
+                file.readline()
+                head = json.loads(
+                    zlib.decompress(file.read(int.from_bytes(file.read(8), "little")))
+                )
+            made_with = sorted(f"{name}=={version}" for name, version in head["versions"].items())
+            if made_with != pins:
+                raise ValueError(
+                    f"{pack} was made with {', '.join(made_with)}; the extra kernels of pyproject.toml "
+                    f"installs {', '.join(pins)}"
+                )

@@ -1,13 +1,13 @@
-"""What is done between two rounds of `XGBClassifier` and its like, under the names of `xgboost.callback`.
+"""Callbacks of `XGBClassifier` and the other XGBoost estimators, under the names of `xgboost.callback`.
 
     callbacks=[...]               a parameter of the estimator
 
-    EarlyStopping                 stop when a metric has not become better for some rounds
-    EvaluationMonitor             print the metrics of every so many rounds
+    EarlyStopping                 stop when a metric has not improved for some rounds
+    EvaluationMonitor             print the metrics of every n-th round
     LearningRateScheduler         another learning rate in every round
     TrainingCallback              the base of your own
 
-XGBoost's `TrainingCheckPoint` is here a fit argument: ``fit(..., save_snapshot="run.snap", resume=True)``.
+XGBoost's `TrainingCheckPoint` is a fit argument here: ``fit(..., save_snapshot="run.snap", resume=True)``.
 LightGBM's callbacks, which are functions, are `arboretum.early_stopping`, `log_evaluation`,
 `record_evaluation` and `reset_parameter`.
 

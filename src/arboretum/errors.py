@@ -5,7 +5,7 @@
     ├── DataError        a table cannot be used: which column, which rows, why (also ValueError)
     └── ModelFileError   a file is not a model, is damaged or is too new       (also ValueError)
 
-Every message says what is wrong, where, and what to do next. All are ValueErrors too, because that is
+Every message states what is wrong, where, and what to do next. All are ValueErrors too, because that is
 what scikit-learn's own tools expect to catch. A `SuspiciousColumnWarning` names columns that will probably
 harm a model (data/column_warnings.py), an `UnseenCategoryWarning` categories that the training table
 did not have.

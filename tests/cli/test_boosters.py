@@ -138,4 +138,4 @@ def test_gradient_boosting_stops_early_by_rows_of_its_own(tmp_path):
     output = ok("train", data, *words)
     assert "n_iter_no_change=3" in output
     _, line = fails("train", data, *words, "--set", "n_iter_no_change=5")
-    assert "say the same" in line
+    assert "mean the same" in line

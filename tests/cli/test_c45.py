@@ -136,8 +136,8 @@ BAD = [
     ("c45", ["--set", "confidenc=0.1"], "no parameter 'confidenc': did you mean 'confidence'?"),
     ("c45", ["--prune-cv"], "C45Classifier has no pruning path"),
     ("c4", [], "--model 'c4' is unknown: did you mean 'c45'?"),
-    ("c45", ["--task", "regression"], "does no regression: choose --model cart or rf"),
-    ("id3", ["--task", "regression"], "the model 'id3' does no regression"),
+    ("c45", ["--task", "regression"], "does not support regression: choose --model cart or rf"),
+    ("id3", ["--task", "regression"], "the model 'id3' does not support regression"),
 ]
 
 
@@ -156,7 +156,7 @@ def test_a_target_of_quantities_is_one_line(csv, tmp_path, model):
     table = csv("x,y\n1,1.5\n2,2.5\n3,3.25\n")
     code, line = fails("train", table, "-t", "y", "--model", model, "-o", tmp_path / "m.arb")
     assert code == 2
-    assert f"the model {model!r} does no regression: choose --model cart" in line
+    assert f"the model {model!r} does not support regression: choose --model cart" in line
 
 
 def test_numbers_for_id3_are_named_with_the_way_out(csv, tmp_path):

@@ -44,7 +44,7 @@ def test_every_command_takes_them(shelf, tmp_path, name, target, task):
         assert model.schema_.names[0] in ok("show", file, "--tree", 0) + shown
         assert f"tree 1 of {len(model)}, estimator weight " in ok("show", file, "--tree", 1)
     else:
-        assert "on their answers" in described
+        assert "on their predictions" in described
         assert "add --member random_forest, extra_trees, adaboost, final" in shown
         for words in (["--tree", 0], ["--format", "rules"], ["-o", tmp_path / "t.png"]):
             message = fails("show", file, *words)[1]

@@ -107,8 +107,8 @@ def test_the_same_command_gives_the_same_file(shelf, tmp_path):
         (["--tree", "7"], "--tree: there is no tree 7, RandomForestClassifier has trees 0 to 6"),
         (["--tree", "-8"], "--tree: there is no tree -8"),
         (["--tree", "0,1"], "--tree: tree must be a whole number for RandomForestClassifier"),
-        (["--tree", "last"], "--tree wants a number, for boosters also round,class"),
-        (["--tree", "3,"], "--tree wants a number"),
+        (["--tree", "last"], "--tree takes a number, for boosters also round,class"),
+        (["--tree", "3,"], "--tree takes a number"),
     ],
 )
 def test_what_cannot_be_shown_is_one_line(forests, words, message):

@@ -14,7 +14,7 @@ from arboretum.data.values import RawNumbers, Words
 def test_every_registered_model_is_an_estimator(name):
     for task, kind in zip(("classification", "regression"), MODELS[name]):
         if kind is None:
-            with pytest.raises(UsageError, match=f"the model {name!r} does no {task}"):
+            with pytest.raises(UsageError, match=f"the model {name!r} does not support {task}"):
                 find_estimator(name, task)
         else:
             assert find_estimator(name, task) is getattr(arboretum, kind)
@@ -24,7 +24,7 @@ def test_every_registered_model_is_an_estimator(name):
 def test_a_model_may_do_one_task_only(monkeypatch):
     monkeypatch.setitem(MODELS, "half", ("CARTClassifier", None))
     assert find_estimator("half", "classification") is arboretum.CARTClassifier
-    with pytest.raises(UsageError, match="the model 'half' does no regression"):
+    with pytest.raises(UsageError, match="the model 'half' does not support regression"):
         find_estimator("half", "regression")
 
 

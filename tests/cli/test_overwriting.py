@@ -96,7 +96,7 @@ def test_files_of_another_kind_need_force(room, command, name):
     (room / name).write_bytes(_OTHERS[name])
     code, line = fails(*_COMMANDS[command][0], name)
     assert code == 2
-    assert "--force" in line or "--curve draws" in line or "call it *.csv" in line
+    assert "--force" in line or "--curve draws" in line or "name it *.csv" in line
     assert (room / name).read_bytes() == _OTHERS[name]
 
 

@@ -57,7 +57,7 @@ def test_what_was_found_out_is_told(data, tmp_path):
 def test_words_are_read_as_numbers_and_dates_and_the_model_knows_it(data, tmp_path):
     model, other = tmp_path / "m.arb", messy(tmp_path / "new.csv", 50, seed=1)
     output = ok("train", data, "-t", "bought", "-o", model, *READ)
-    assert f"{N - 10} of them to learn from" in " ".join(
+    assert f"{N - 10} of them for training" in " ".join(
         output.split()
     )  # the line is broken where the path is long
     schema = arboretum.load(model).schema_
@@ -98,7 +98,7 @@ def test_options_that_force(tmp_path):
     path.write_text("1,5!a\n2,5!miss\n3,5!b\n")
     words = ["--sep", "!", "--decimal", ",", "--na", "miss", "--no-header", "--encoding", "utf-8"]
     output = ok("train", path, "-t", "x1", "-o", tmp_path / "m.arb", *words)
-    assert "2 of them to learn from" in fact(output, "data")
+    assert "2 of them for training" in fact(output, "data")
     assert len(rows_of(ok("predict", tmp_path / "m.arb", path, *words))) == 3
 
 
@@ -110,7 +110,7 @@ BAD = [
     (["--as-date", "town"], "column 'town' cannot be read as dates"),
     (["--as-date", "when=%Y"], "--as-date when=%d.%m.%Y"),
     (["--as-number", "inkome"], "no column 'inkome' for --as-number (did you mean 'income'?)"),
-    (["--as-number", "when", "--as-date", "when"], "either a number or a date"),
+    (["--as-number", "when", "--as-date", "when"], "both a number and a date"),
 ]
 
 

@@ -308,7 +308,7 @@ def test_a_multiway_test_is_made_once_on_a_path():
     assert max(len(node.path) for node in tree) >= 2
 
     def walk(node, used):
-        again = {c.feature for c in node.candidates if c.verdict == "asked further up"}
+        again = {c.feature for c in node.candidates if c.verdict == "used further up"}
         assert not node.candidates or again == used
         for child in node.children:
             walk(child, used | {node.test.feature})

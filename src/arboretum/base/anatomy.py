@@ -172,7 +172,10 @@ class FitRecipe:
 
         ============  ====================================================================================
         forest        ``plan(matrix, target, weight)``: how its trees are grown
-        bag           ``in_order(X)``: a table with the columns in the order of the fit
+        bag           ``in_order(X)``: a table with the columns in the order of the fit; ``answer(t, X)``: the
+                      answer of an estimator; ``plan(matrix, labels, weight)``: how its trees are grown
+        imputer       ``rows()``: the training rows as numbers; ``rounds(y)``: table and leaves at the start
+                      of every round, and the filled table last
         adaboost      ``answers(X)``: answers of every learner in turn; ``weigh(w, answers, codes)``: the
                       verdict of a round; ``combine(answers, weights)``, for regressors
         coordinate    ``table(X)``: a table as the dictionary reads it

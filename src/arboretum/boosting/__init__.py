@@ -1,4 +1,4 @@
-"""Boosting: trees grown one after another, each on what the ones before it left wrong. Gradients and
-curvatures of an objective say what that is, a metric says how much of it remains, and one engine serves
-the names and habits of XGBoost and of LightGBM.
+"""Boosting: trees grown one after another, each on the errors that the ones before it left. Gradients and
+curvatures of an objective measure these errors, a metric reports what remains of them, and one engine serves
+the names and conventions of XGBoost and of LightGBM.
 """

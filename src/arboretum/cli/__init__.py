@@ -3,18 +3,18 @@
     app.py        the commands and their options; imports nothing heavy, so that --help is quick
     guard.py      errors become one line and an exit code
     helping.py    the text of --help
-    screen.py     what stands on the screen: facts, tables, notes, how far the work is
+    screen.py     output to the screen: facts, tables, notes, progress
     stopwatch.py  the time of the work, compiling apart
     csv_output.py columns as CSV
-    csv_copy.py   a CSV file with other cells, every other byte the same
-    reading.py    data files as the options say they are written, standard input
-    files.py      data, their columns and rows; places to write to
-    registry.py   the models --model knows
+    csv_copy.py   a copy of a CSV file in which some cells change and every other byte stays
+    reading.py    data files in the format given by the options, standard input
+    files.py      data files, their columns and rows; places to write to
+    registry.py   the models that --model accepts
     models.py     --model, --set name=value, and the task of a target
-    problem.py    features, target and weights of a file; rows held out of them
-    scores.py     how good predictions are
-    summary.py    what a model is, in words
-    forests.py    models of many trees: their size, and which tree --tree names
+    problem.py    features, target and weights of a file; held-out rows
+    scores.py     the quality of predictions
+    summary.py    a description of a model
+    forests.py    models of many trees: their size, and the tree that --tree names
     boosters.py   metrics of every round, early stopping, learning curves
     commands/     train, evaluate, predict, show, describe, impute, warmup, demo: the commands themselves
     data/         the table of the demo
@@ -35,7 +35,7 @@ def main(args: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     args : sequence of str, optional
-        Words after the command's name; by default those the process was started with.
+        Arguments after the command's name; by default those of the process.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def main(args: Sequence[str] | None = None) -> int:
         from arboretum.cli.app import app
 
         app(None if args is None else list(args), prog_name="arboretum")
-    except KeyboardInterrupt:  # before the commands' own guard stands
+    except KeyboardInterrupt:  # before the commands' own guard is active
         return 130
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)

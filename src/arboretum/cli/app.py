@@ -95,7 +95,7 @@ def _demo(
     ] = Path("arboretum-demo"),
     force: Force = False,
 ) -> None:
-    """Train, judge and draw a tree on a table that comes with the package.
+    """Train, evaluate and draw a tree on a table that comes with the package.
 
     Example:
 
@@ -120,7 +120,7 @@ def _train(  # one parameter per option: typer reads the signature
         str,
         typer.Option(
             metavar="NAME",
-            help=f"Which model: {', '.join(MODELS)}.",
+            help=f"The model: {', '.join(MODELS)}.",
             autocompletion=lambda: list(MODELS),
         ),
     ] = "cart",
@@ -135,7 +135,7 @@ def _train(  # one parameter per option: typer reads the signature
     ] = None,
     prune_cv: Annotated[
         bool,
-        typer.Option("--prune-cv", help="Prune as hard as cross-validation finds best."),
+        typer.Option("--prune-cv", help="Choose the pruning strength by cross-validation."),
     ] = False,
     rule: Annotated[
         PruningRule | None,
@@ -158,7 +158,7 @@ def _train(  # one parameter per option: typer reads the signature
     weight: Weight = None,
     drop: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="A column not to learn from; a,b names two."),
+        typer.Option(metavar="COLUMN", help="A column to ignore; a,b names two."),
     ] = None,
     categorical: Categorical = None,
     seed: Seed = None,
@@ -224,7 +224,7 @@ def _evaluate(
     weight: Weight = None,
     reading: Any = None,
 ) -> None:
-    """Measure how good a model is on a data file.
+    """Measure the quality of a model on a data file.
 
     Example:
 
@@ -263,7 +263,7 @@ def _predict(
         typer.Option(
             "--missing",
             metavar="per-class",
-            help="Forests: predict rows with gaps by a copy for each class, and add the votes.",
+            help="Forests: predict rows with gaps from a copy for each class, and add the votes.",
         ),
     ] = None,
     escape_formulas: EscapeFormulas = False,
@@ -294,13 +294,13 @@ def _impute(
             "--target",
             "-t",
             metavar="COLUMN",
-            help="A column without gaps by which rows are alike.",
+            help="A column without gaps that helps to find similar rows.",
         ),
     ] = None,
     task: AsTask = Task.auto,
     trees: Annotated[int, typer.Option(min=1, metavar="N", help="Trees of the forest.")] = 100,
     max_iter: Annotated[
-        int, typer.Option(min=1, metavar="N", help="The most rounds of guessing.")
+        int, typer.Option(min=1, metavar="N", help="Maximum number of rounds.")
     ] = 10,
     tol: Annotated[
         float,
@@ -366,7 +366,7 @@ def _show(
     output: Output = None,
     max_depth: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="Cut deeper splits off; the root has depth 0."),
+        typer.Option(min=0, metavar="N", help="Leave out deeper splits; the root has depth 0."),
     ] = None,
     tree: Annotated[
         str | None,
@@ -446,7 +446,7 @@ def _explain(
         int | None,
         typer.Option(
             metavar="NUMBER",
-            help="A row, counted from 0: its path, what each column adds, its leaf.",
+            help="A row, counted from 0: its path, the columns' contributions, its leaf.",
         ),
     ] = None,
     node: Annotated[

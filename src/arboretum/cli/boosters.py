@@ -1,8 +1,8 @@
-"""Boosters on the command line: judged round by round, stopped early, drawn as a learning curve.
+"""Boosters on the command line: evaluated round by round, stopped early, drawn as a learning curve.
 
     arboretum train data.csv -t y --model xgb --valid other.csv --early-stopping 20 --curve curve.png
 
-What is held out (``--valid``, ``--test-size``) is the table they are judged by after every round.
+The held-out rows (``--valid``, ``--test-size``) are the table on which they are evaluated after every round.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _PICTURES = (".png", ".svg", ".pdf")
 
 
 def is_evaluated(model: Any) -> bool:
-    """Tell whether a model can be judged while it is trained."""
+    """Return True if a model can be evaluated while it is trained."""
     return "eval_set" in inspect.signature(model.fit).parameters
 
 
 def check_evaluation(
     model: Any, early_stopping: int | None, curve: Path | None, *, held_out: bool
 ) -> None:
-    """Raise if the options do not fit the model; set the number of rounds to wait."""
+    """Raise if the options do not fit the model; set the number of rounds without improvement."""
     options = [
         option
         for option, value in (("--early-stopping", early_stopping), ("--curve", curve))
@@ -40,7 +40,9 @@ def check_evaluation(
         return
     if options == ["--early-stopping"] and "n_iter_no_change" in model.get_params():
         if model.get_params()["n_iter_no_change"] is not None:
-            raise UsageError("--early-stopping and --set n_iter_no_change=… say the same")
+            raise UsageError(
+                "--early-stopping and --set n_iter_no_change=… mean the same: give one of them"
+            )
         model.set_params(n_iter_no_change=early_stopping)  # it holds out rows by itself
         return
     if not is_evaluated(model):
@@ -56,12 +58,12 @@ def check_evaluation(
         known = model.get_params()
         name = next(n for n in ("early_stopping_rounds", "early_stopping_round") if n in known)
         if known[name]:
-            raise UsageError(f"--early-stopping and --set {name}=… say the same")
+            raise UsageError(f"--early-stopping and --set {name}=… mean the same: give one of them")
         model.set_params(**{name: early_stopping})
 
 
 def fit_evaluated(model: Any, problem: Problem, held_out: Problem) -> None:
-    """Train a booster, judged by the rows it learns from and by those held out."""
+    """Train a booster, evaluated on its training rows and on the held-out rows."""
     X = problem.features.table
     tables = [(X, problem.y), (held_out.features.table, held_out.y)]
     arguments: dict[str, Any] = {"eval_set": tables}
@@ -73,12 +75,12 @@ def fit_evaluated(model: Any, problem: Problem, held_out: Problem) -> None:
         arguments[name] = [problem.weight, held_out.weight]
     if "verbose" in known:
         arguments["verbose"] = False
-    with redirect_stdout(io.StringIO()):  # LightGBM's way prints what `describe_rounds` says
+    with redirect_stdout(io.StringIO()):  # LightGBM's fit prints what `describe_rounds` returns
         model.fit(X, problem.y, sample_weight=problem.weight, **arguments)
 
 
 def describe_rounds(model: Any) -> dict[str, str]:
-    """Return what early stopping found."""
+    """Return the result of early stopping."""
     best = getattr(model, "_best", None)
     if best is None:
         return {}

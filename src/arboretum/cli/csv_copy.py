@@ -1,4 +1,4 @@
-"""A copy of a CSV file in which some cells are other ones, and every other byte is the same.
+"""A copy of a CSV file in which some cells change, and every other byte stays the same.
 
     a;"b""c";;4␍␊   ──fields and line ends──▶   a ┊ "b""c" ┊ (gap) ┊ 4 ┊ ␍␊   ──fill──▶   a;"b""c";7,5;4␍␊
 
@@ -24,18 +24,18 @@ def copy_csv(
     drop: Collection[str] = (),
     escape_formulas: bool = False,
 ) -> bytes:
-    """Return the bytes of a file with other cells.
+    """Return the bytes of a file with some cells replaced.
 
     Parameters
     ----------
     text : CsvText
         The file.
     cells : mapping
-        Column -> row -> what its cell is to hold.
+        Column -> row -> new content of the cell.
     drop : collection of str
         Columns that are left out.
     escape_formulas : bool
-        Put ' before texts that a spreadsheet would take for formulas.
+        Put ' before texts that a spreadsheet would run as formulas.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def copy_csv(
 
 
 def _records(text: str, sep: str) -> list[tuple[list[str], str]]:
-    """Return the fields of every line as they are written, and how the line ends."""
+    """Return the fields of every line as written, and the line end."""
     other = f"[^{re.escape(sep)}\r\n]*"
     piece = re.compile(rf'("[^"]*(?:""[^"]*)*"{other}|{other})({re.escape(sep)}|\r\n|\n|\r|\Z)')
     found: list[tuple[list[str], str]] = []
@@ -76,7 +76,7 @@ def _records(text: str, sep: str) -> list[tuple[list[str], str]]:
         if end != sep:
             found.append((fields, end))
             fields = []
-            if match.end() == len(text):  # nothing follows, not even an empty line
+            if match.end() == len(text):  # nothing comes after it, not even an empty line
                 break
     return found
 
@@ -84,14 +84,14 @@ def _records(text: str, sep: str) -> list[tuple[list[str], str]]:
 def _is_quoted(
     records: list[tuple[list[str], str]], j: int, new: Collection[int], has_header: bool
 ) -> bool:
-    """Return whether all cells of a column are quoted that are not replaced."""
+    """Return True if all cells of a column are quoted, apart from the replaced ones."""
     rows = [fields for fields, _ in records if fields != [""]][int(has_header) :]
     known = [fields[j] for i, fields in enumerate(rows) if i not in new]
     return bool(known) and all(field.startswith('"') for field in known)
 
 
 def _quote(cell: str, sep: str, *, always: bool = False) -> str:
-    """Return a cell as it is written in a CSV file.
+    """Return a cell as CSV files write it.
 
     >>> _quote("a", ","), _quote("a,b", ","), _quote('a"b', ";"), _quote("a", ",", always=True)
     ('a', '"a,b"', '"a""b"', '"a"')
@@ -102,7 +102,7 @@ def _quote(cell: str, sep: str, *, always: bool = False) -> str:
 
 
 def _escape(field: str, sep: str) -> str:
-    """Return a field that a spreadsheet does not run; most fields stay as they are."""
+    """Return a field that a spreadsheet does not run as a formula; most fields stay as they are."""
     is_quoted = field.startswith('"')
     cell = field[1:].rstrip('"').replace('""', '"') if is_quoted else field
     safe = escape_formula(cell)

@@ -1,8 +1,8 @@
-"""Columns as CSV, and texts that a spreadsheet would take for formulas.
+"""Columns as CSV, and texts that a spreadsheet would run as formulas.
 
-CSV says nothing about what a cell means, and a spreadsheet runs a cell that begins with =, +, - or @. Labels
-and copied columns come from data, which may come from anyone. They are written as they are, because a file
-that is read by programs must hold what was predicted; ``--escape-formulas`` is for files that people open.
+CSV gives no types to its cells, and a spreadsheet runs a cell that begins with =, +, - or @. Labels
+and copied columns come from data, which may come from anyone. They are written unchanged, because a file
+for programs must hold the exact predictions; ``--escape-formulas`` is for files that people open.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def write_csv(
 class _RowEnds:
     """Rows that end with a line feed.
 
-    The writer quotes the characters of its own line end, so that must hold both: readers end a row at a
-    carriage return, too.
+    The csv writer quotes the characters of its own line end, so that must contain both: readers also
+    end a row at a carriage return.
     """
 
     def __init__(self, file: IO[str]) -> None:
@@ -50,7 +50,7 @@ def _as_it_is(cell: Any) -> Any:
 
 
 def escape_formula(cell: Any) -> Any:
-    """Return a text with ' before it if a spreadsheet would run it; numbers, also as text, stay as they are.
+    """Return a text with ' before it if a spreadsheet would run it; numbers, also as text, stay unchanged.
 
     Examples
     --------

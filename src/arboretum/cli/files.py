@@ -1,10 +1,10 @@
 """Data files and their columns; places to write to.
 
-    data.column("age", "target")    a raw column, or an error that knows similar names
+    data.column("age", "target")    a raw column, or an error that suggests similar names
     data.select(names).take(rows)   part of the columns, part of the rows
     data.table                      what estimators take
 
-Whatever is wrong with a file or a column is a DataError that names it.
+Every problem with a file or a column is a DataError that names it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from arboretum.cli.guard import UsageError
-from arboretum.cli.screen import stage, tell
+from arboretum.cli.screen import print_note, stage
 from arboretum.data.checks import did_you_mean, list_names
 from arboretum.data.reading.dialect import CsvText
 from arboretum.data.table import Table
@@ -54,9 +54,9 @@ class Data:
     table : Table
         Raw columns.
     text : CsvText or None
-        What a text file says, of the whole file only.
+        A text file and its format, for the whole file only.
     conventions : dict
-        Column -> how its words were read as numbers or dates, of the whole file only.
+        Column -> how its words were read as numbers or dates, for the whole file only.
     """
 
     path: str
@@ -75,14 +75,14 @@ class Data:
         return self.table.n_rows
 
     def column(self, name: str, role: str) -> Raw:
-        """Return a column; ``role`` says in the error message what it was wanted for."""
+        """Return a column; ``role`` names its purpose in the error message."""
         if name not in self.names:
             hint = did_you_mean(name, self.names) or f"; it has {list_names(self.names, limit=20)}"
             raise DataError(f"{self.path!r} has no column {name!r} for {role}{hint}")
         return self.table.columns[self.names.index(name)]
 
     def expand(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return names of columns, with ``a,b`` as two of them unless a column is called so."""
+        """Return names of columns, splitting ``a,b`` in two unless a column has that name."""
         parts = [
             name.split(",") if name.partition("=")[0] not in self.names and "," in name else [name]
             for name in names
@@ -140,7 +140,7 @@ def target_values(raw: Raw, name: str, *, classes: bool) -> np.ndarray:
 
 
 def _whole(y: np.ndarray) -> np.ndarray:
-    """Return whole numbers as such again, after a column with gaps held them as floats."""
+    """Return whole numbers as integers, which a column with gaps holds as floats."""
     return y.astype(np.int64) if y.dtype.kind == "f" and np.all(np.abs(y) < 2**53) else y
 
 
@@ -156,7 +156,7 @@ def weight_values(data: Data, name: str) -> np.ndarray:
 
 
 def column_text(data: Data, name: str) -> list[str]:
-    """Return a column as it is written in the file: ``007`` stays ``007``."""
+    """Return a column as written in the file: ``007`` stays ``007``."""
     raw = data.column(name, "--id")
     if data.text is None:
         words = as_words(raw)
@@ -179,26 +179,26 @@ def load_model(path: str | Path) -> Any:
         model = load(path)
     if not hasattr(model, "predict"):
         raise DataError(
-            f"{path} holds a {type(model).__name__}, which fills gaps and predicts nothing"
+            f"{path} holds a {type(model).__name__}, which fills gaps but does not predict"
         )
     return model
 
 
 def features_of(model: Any, data: Data, *, known: Collection[str] = ()) -> Data:
-    """Return the columns a model was trained on; say which others are left out.
+    """Return the columns a model was trained on; print a note about the others.
 
     Parameters
     ----------
     known : collection of str
-        Columns that are there for another purpose: left out without a word.
+        Columns with another purpose, left out without a note.
     """
-    if not model.schema_.named:  # trained without names: columns go by their place
+    if not model.schema_.named:  # trained without names: columns go by their position
         return data.without(known)
     return pick(data, model.schema_.names, known=known)
 
 
 def pick(data: Data, names: Sequence[str], *, known: Collection[str] = ()) -> Data:
-    """Return the columns of these names; say which others are left out, unless they are known."""
+    """Return the columns of these names; print a note about the others, unless they are known."""
     extra = [name for name in data.names if name not in names]
     absent = [name for name in names if name not in data.names]
     if absent:
@@ -210,12 +210,12 @@ def pick(data: Data, names: Sequence[str], *, known: Collection[str] = ()) -> Da
         )
     unused = [name for name in extra if name not in known]
     if unused:
-        tell(f"{data.path}: the model does not use {list_names(unused)}")
+        print_note(f"{data.path}: the model does not use {list_names(unused)}")
     return data.select(names)
 
 
 # --------------------------------------------------------------------------- writing
-_MARKS = {  # how files of a kind begin
+_MARKS = {  # first bytes of the kinds of files
     b"ARBORETM": "model file",
     b"PAR1": "Parquet file",
     b"\x89PNG": "picture",
@@ -229,8 +229,8 @@ _PLAIN = (
     ".dat",
     ".dot",
     ".gv",
-)  # names of texts that are nothing else, e.g. programs
-TABLE = ("CSV table", "text")  # what a CSV file may replace
+)  # suffixes of plain text, e.g. of programs
+TABLE = ("CSV table", "text")  # kinds that a CSV file may replace
 STDIN = "-"
 
 
@@ -247,9 +247,9 @@ def check_output(
     ----------
     path : str or Path
     kind : str or collection of str
-        Kinds of files that may be replaced, as `kind_of` names them.
+        Kinds of files that may be replaced, as named by `kind_of`.
     inputs : mapping
-        What a file is to the command -> its path. These files are never replaced.
+        Role of a file in the command -> its path. These files are never replaced.
     force : bool
         Also replace files of other kinds.
     """
@@ -275,7 +275,7 @@ def check_output(
 
 
 def _is_same(path: Path, other: Path) -> bool:
-    """Return whether two paths lead to one file, also by links; ``-`` is the file on standard input."""
+    """Return True if two paths lead to one file, also by links; ``-`` is the file on standard input."""
     if str(other) == STDIN:
         with suppress(OSError, ValueError):  # standard input may not be a file
             return path.exists() and os.path.samestat(path.stat(), os.fstat(sys.stdin.fileno()))
@@ -286,7 +286,7 @@ def _is_same(path: Path, other: Path) -> bool:
 
 
 def kind_of(path: Path) -> str | None:
-    """Return what an existing file is, by its first bytes; None if it is empty or not there."""
+    """Return the kind of an existing file from its first bytes; None if it is empty or missing."""
     if not path.is_file():
         return None
     with path.open("rb") as file:

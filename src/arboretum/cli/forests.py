@@ -1,7 +1,7 @@
-"""Models of many trees on the command line: how large they are, and which tree --tree names.
+"""Models of many trees on the command line: their size, and the tree that --tree names.
 
 arboretum show forest.arb               size and importances
-arboretum show forest.arb --tree 0      the first tree, in every format a tree has
+arboretum show forest.arb --tree 0      the first tree, in every format of a tree
 arboretum show boosted.arb --tree 3,1   the tree of round 3 for class 1
 arboretum show stack.arb --member rf    a model of a stack or a vote, by its name
 """
@@ -27,11 +27,11 @@ __all__ = [
     "rows_of",
 ]
 
-_FINAL = "final"  # what the last model of a stack is called
+_FINAL = "final"  # name of the last model of a stack
 
 
 def is_forest(model: Any) -> bool:
-    """Tell whether a fitted model has many trees, or many estimators."""
+    """Return True if a fitted model has many trees, or many estimators."""
     many = hasattr(model, "trees_") or hasattr(model, "estimators_")
     return many and not hasattr(model, "tree_")
 
@@ -51,7 +51,7 @@ def parse_tree(text: str) -> int | tuple[int, int | str]:
         number = None
     if number is None or bool(comma) != bool(second):
         raise UsageError(
-            f"--tree wants a number, for boosters also round,class: e.g. --tree 7 or --tree 3,1, got {text!r}"
+            f"--tree takes a number, for boosters also round,class: e.g. --tree 7 or --tree 3,1, got {text!r}"
         )
     if not comma:
         return number
@@ -72,19 +72,19 @@ def member_of(model: Any, name: str) -> Any:
     members = _members(model)
     if not members:
         raise UsageError(
-            f"--member picks a model of a stack or a vote, this is a {type(model).__name__}: leave it out"
+            f"--member selects a model of a stack or a vote, this is a {type(model).__name__}: leave it out"
         )
     if name not in members:
         raise UsageError(f"--member {name}: there is {', '.join(members)}")
     found, classes = members[name], getattr(model, "classes_", None)
     if getattr(found, "classes_", None) is not None and name != _FINAL:
         found = copy.copy(found)
-        found.classes_ = classes  # a stack tells its members the numbers of the classes
+        found.classes_ = classes  # members of a stack are fitted on the codes of the classes
     return found
 
 
 def refuse_joined(model: Any) -> None:
-    """Raise a UsageError for a model without trees of its own, that says how to see those of its members."""
+    """Raise a UsageError for a model without trees of its own, with the option that shows its members'."""
     if names := list(_members(model)):
         raise UsageError(
             f"{type(model).__name__} joins other models and has no tree of its own: add --member, one of "
@@ -93,12 +93,12 @@ def refuse_joined(model: Any) -> None:
 
 
 def rows_of(model: Any) -> int:
-    """Return how many rows a forest was trained on."""
+    """Return the number of rows a forest was trained on."""
     return int(model._anatomy().history.n_rows)
 
 
 def forest_size(model: Any) -> str:
-    """Return how large a forest is.
+    """Return the size of a forest, in words.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def forest_size(model: Any) -> str:
     """
     if hasattr(model, "final_estimator_"):
         names = ", ".join(type(member).__name__ for member in model.estimators_)
-        return f"{names}, and {type(model.final_estimator_).__name__} on their answers"
+        return f"{names}, and {type(model.final_estimator_).__name__} on their predictions"
     if joined := _members(model):
         return ", ".join(type(one).__name__ for one in joined.values())
     trees = trees_of(model)
@@ -129,7 +129,7 @@ def describe_forest(model: Any, shares: list[float] | None) -> str:
     lines = [f"{type(model).__name__}: {forest_size(model)}"]
     best = getattr(model, "_best", None)
     if best is not None:
-        lines.append(f"best round: {best[0] + 1}; later trees take no part in predictions")
+        lines.append(f"best round: {best[0] + 1}; later trees are not used")
     if trees_of(model):
         lines.append(f"one tree: add --tree 0 … {len(trees_of(model)) - 1}" + _by_round(model))
     elif names := list(_members(model)):
@@ -144,7 +144,7 @@ def describe_forest(model: Any, shares: list[float] | None) -> str:
 
 
 def importance_name(model: Any) -> str:
-    """Return what the importances of a model count.
+    """Return the heading of a model's importances.
 
     >>> from arboretum import LGBMClassifier, XGBClassifier
     >>> importance_name(XGBClassifier()), importance_name(LGBMClassifier(importance_type="gain"))
@@ -156,17 +156,17 @@ def importance_name(model: Any) -> str:
 
 
 def _is_counted(model: Any) -> bool:
-    """Tell whether importances are counts or sums, and no shares: LightGBM's way."""
+    """Return True if importances are counts or sums instead of shares, as in LightGBM."""
     return type(model).__name__.startswith("LGBM")
 
 
 def importance_text(model: Any, value: float, decimals: int) -> str:
-    """Return an importance as it is printed: counts have no decimals."""
+    """Return an importance as printed: counts have no decimals."""
     return f"{value:,.0f}" if _is_counted(model) else f"{value:.{decimals}f}"
 
 
 def _by_round(model: Any) -> str:
-    """Return how a tree of a booster of several classes is named by its round and class."""
+    """Return how to name a tree of a booster of several classes by round and class."""
     rounds = rounds_of(model._anatomy())
     if rounds is None or rounds.n_outputs == 1:
         return ""

@@ -1,12 +1,12 @@
-"""Whatever goes wrong becomes one line on stderr and an exit code.
+"""Every error becomes one line on stderr and an exit code.
 
     0     done
     1     a table or model cannot be used; a file cannot be read or written
     2     the command itself is wrong: an unknown option, parameter or model
     130   stopped with Ctrl-C
-    141   the reader of a pipe went away (| head); nothing is printed
+    141   the reader of a pipe has gone (| head); nothing is printed
 
-``arboretum --debug …`` shows where the error came from as well.
+``arboretum --debug …`` also shows where the error came from.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from arboretum.errors import ArboretumError, ParameterError
 
 __all__ = ["FriendlyGroup", "UsageError", "complain", "reporting"]
 
-# recent versions of typer hold their own copy of click: this finds its UsageError in either case
+# recent versions of typer contain their own copy of click: this finds its UsageError in either case
 _ClickUsageError: Any = typer.BadParameter.__mro__[1]
 
 _ROW = re.compile(r"\(rows? \d")
@@ -38,7 +38,7 @@ class UsageError(ParameterError):
 
 
 class FriendlyGroup(PlainGroup):
-    """A group of commands under the guard."""
+    """A group of commands whose errors the guard reports."""
 
     def main(
         self,
@@ -49,7 +49,7 @@ class FriendlyGroup(PlainGroup):
         windows_expand_args: bool = True,
         **extra: Any,
     ) -> Any:
-        """Parse the words of the command line and run; wrong words are one line, not a box."""
+        """Parse the arguments and run the command; a usage error is one line, not a box."""
         for stream in (sys.stdout, sys.stderr):  # a terminal that cannot show "≤" shows "?"
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="replace")
@@ -88,7 +88,7 @@ def reporting(*, debug: bool = False) -> Iterator[None]:
     try:
         with _warnings_as_lines(debug):
             yield
-        sys.stdout.flush()  # a broken pipe shows only here
+        sys.stdout.flush()  # a broken pipe raises only here
     except BrokenPipeError:
         _discard_output()
         raise typer.Exit(141) from None
@@ -118,7 +118,7 @@ def _print_colored(line: str, color: str) -> None:
 
 
 def in_command_words(text: str) -> str:
-    """Return a message of the library in the words of the command line.
+    """Return a message of the library in terms of the command line.
 
     >>> in_command_words("leave it out (X.drop(columns=…), --drop at the command line)")
     'leave it out (--drop)'
@@ -128,7 +128,7 @@ def in_command_words(text: str) -> str:
     return text
 
 
-_PYTHON = {  # pattern in a message of the library -> what the command line says instead
+_PYTHON = {  # pattern in a message of the library -> its wording on the command line
     r"\((?:[^()]|\([^()]*\))*?(--[^()]*?) at the command line\)": r"(\1)",
     r"unseen='(\w+)' suppresses this warning": r"train with --set unseen=\1 to silence this warning",
     r"unseen='(\w+)' makes it an error": r"with --set unseen=\1 to make it an error",
@@ -151,7 +151,7 @@ _PYTHON = {  # pattern in a message of the library -> what the command line says
 
 
 def describe_error(error: Exception, debug: bool = False) -> str:
-    """Say what went wrong.
+    """Return the message for an error.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def describe_error(error: Exception, debug: bool = False) -> str:
 
 
 def _with_hint(text: str) -> str:
-    """Return a message, with how rows are counted if it names some."""
+    """Return a message, explaining how rows are counted if it names some."""
     return text + (" (row 0 is the first one below the header)" if _ROW.search(text) else "")
 
 
@@ -197,6 +197,6 @@ def _warnings_as_lines(debug: bool) -> Iterator[None]:
 
 
 def _discard_output() -> None:
-    """Send what is still to be written to nowhere, so that closing stdout cannot fail again."""
+    """Send pending output to nowhere, so that closing stdout cannot fail again."""
     with suppress(OSError, ValueError):  # stdout may not be a real file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""What ``--help`` prints, in 80 columns: usage, examples, options and their defaults.
+"""The output of ``--help``, in 80 columns: usage, examples, options and their defaults.
 
     Usage: arboretum train DATA -t COLUMN -o MODEL.arb [options]
 
@@ -10,7 +10,7 @@
     Options:
       -t, --target COLUMN  The column to predict.
 
-A command's docstring holds its description and, after a line "Examples:", one command a paragraph. An option
+A command's docstring has its description and, after a line "Examples:", one command a paragraph. An option
 is shown by its metavar, never by the name of a Python type.
 """
 
@@ -23,7 +23,7 @@ from typer.core import TyperCommand, TyperGroup
 
 __all__ = ["PlainCommand", "PlainGroup"]
 
-_WIDEST = 30  # columns for an option and its value; longer ones stand in a line of their own
+_WIDEST = 30  # columns for an option and its value; longer ones get a line of their own
 
 
 class PlainCommand(TyperCommand):
@@ -52,7 +52,7 @@ class PlainGroup(TyperGroup):
     """A group of commands whose help is plain text."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help of the program: what it is for, its commands and its own options."""
+        """Write the help of the program: its purpose, its commands and its own options."""
         formatter.write_usage(ctx.command_path, "COMMAND …")
         _write_text(formatter, self.help or "")
         commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
@@ -67,7 +67,7 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _write_text(formatter: Any, text: str) -> None:
-    """Write paragraphs; those that are commands to copy are not broken."""
+    """Write paragraphs; commands to copy are not wrapped."""
     for part in _paragraphs(text):
         if part.startswith("`arboretum") and part.endswith("`"):
             formatter.write(f"  {part.strip('`')}\n")
@@ -84,14 +84,14 @@ def _write_list(formatter: Any, heading: str, rows: Iterable[tuple[str, str]]) -
 
 
 def _spelling(option: Any) -> str:
-    """Return how an option is typed: ``-o, --output FILE``."""
+    """Return the spelling of an option: ``-o, --output FILE``."""
     names = ", ".join(sorted(option.opts, key=len))
     value = "" if option.is_flag else option.metavar or option.name.upper()
     return f"{names} {value}".strip()
 
 
 def _meaning(param: Any) -> str:
-    """Return what an option is for, and its default unless the sentence says it."""
+    """Return the help of an option, with its default unless the sentence has it."""
     text = str(param.help or "")
     if param.required and param.param_type_name == "option":
         return f"{text} Required."

@@ -22,7 +22,7 @@ _FEW = 20  # at most this many different whole numbers are classes
 
 
 def find_estimator(model: str, task: str) -> Any:
-    """Return the class that does a task.
+    """Return the class of a model for a task.
 
     Examples
     --------
@@ -37,14 +37,15 @@ def find_estimator(model: str, task: str) -> Any:
         able = [known for known, both in MODELS.items() if both[TASKS.index(task)] is not None]
         other = TASKS[1 - TASKS.index(task)]
         raise UsageError(
-            f"the model {model!r} does no {task}: choose --model {' or '.join(able)}, or --task {other} "
-            f"if the numbers in the target {'name classes' if task == 'regression' else 'are quantities'}"
+            f"the model {model!r} does not support {task}: choose --model {' or '.join(able)}, or "
+            f"--task {other} if the numbers in the target "
+            f"{'name classes' if task == 'regression' else 'are quantities'}"
         )
     return getattr(arboretum, name)
 
 
 def check_model(model: str) -> str:
-    """Return the name of a model, whatever people call it.
+    """Return the name of a model from any of its common names.
 
     >>> check_model("XGBoost"), check_model("random-forest"), check_model("CARTClassifier")
     ('xgb', 'rf', 'cart')
@@ -64,14 +65,14 @@ def check_model(model: str) -> str:
 
 
 def list_parameters(model: str, task: str) -> str:
-    """Return the parameters --set takes, a line for each: name, default, what it is for."""
+    """Return the parameters that --set takes, one per line: name, default, meaning."""
     from arboretum.base.documentation import parameter_lines
 
     return parameter_lines(find_estimator(model, task))
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
-    """Read ``name=value`` words; a value is a Python literal, or else a string.
+    """Read ``name=value`` arguments; a value is a Python literal, or else a string.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
         name, equals, text = setting.partition("=")
         name = name.strip()
         if not equals or not name.isidentifier():
-            raise UsageError(f"--set wants name=value, e.g. --set max_depth=4, got {setting!r}")
+            raise UsageError(f"--set takes name=value, e.g. --set max_depth=4, got {setting!r}")
         if name in parameters:
             raise UsageError(f"--set {name}=… is given twice")
         try:
@@ -94,7 +95,7 @@ def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
 
 
 def choose_task(target: Raw, wanted: str = "auto", name: str = "y") -> tuple[str, str]:
-    """Return the task of a target column, classification or regression, and why.
+    """Return the task of a target column, classification or regression, and the reason.
 
     Words are classes. Whole numbers are classes if there are few different ones (at most 20, and
     on average three rows for each); all other numbers are quantities.
@@ -124,7 +125,7 @@ def choose_task(target: Raw, wanted: str = "auto", name: str = "y") -> tuple[str
         return "classification", f"its values are {what.get(target.dtype, 'words')}"
     if not target.dtype.startswith(("int", "uint")):
         return "regression", "its values are numbers with decimals"
-    known = target.values[target.values == target.values]  # a gap is no value
+    known = target.values[target.values == target.values]  # without gaps
     n_distinct = len(np.unique(known))
     if n_distinct <= 2 or n_distinct <= min(_FEW, len(known) / 3):
         return "classification", f"it holds only {n_distinct} different whole numbers"

@@ -1,6 +1,6 @@
-"""Options that several commands have, each written once.
+"""Options that several commands share.
 
-How a data file is written takes five options, two more where a model learns how to read its columns. A
+The format of a data file takes five options, and two more if a model learns how to read its columns. A
 command that reads files is declared with `reads_files` and takes one argument for all of them, ``reading``:
 
     @reads_files                      arboretum evaluate … --sep ; --na n/a
@@ -63,7 +63,7 @@ EscapeFormulas = Annotated[
     bool,
     typer.Option(
         "--escape-formulas",
-        help="Put ' before texts of a CSV file that a spreadsheet would take for formulas.",
+        help="Put ' before texts of a CSV file that a spreadsheet would run as formulas.",
     ),
 ]
 Force = Annotated[
@@ -107,13 +107,13 @@ AsTask = Annotated[
 ]
 
 # ---------------------------------------------------------------------- how data files are written
-_FORM = "How data files are written"  # a heading of --help
+_FORM = "Format of data files"  # a heading of --help
 Sep = Annotated[
     str | None,
     typer.Option(
         "--sep",
         metavar="CHAR",
-        help="What separates fields; default: detected.",
+        help="The character between fields; default: detected.",
         rich_help_panel=_FORM,
     ),
 ]
@@ -140,7 +140,7 @@ Na = Annotated[
     typer.Option(
         "--na",
         metavar="TEXT",
-        help="A text that means missing, besides the usual ones; repeatable.",
+        help="A text that means missing, in addition to the usual ones; repeatable.",
         rich_help_panel=_FORM,
     ),
 ]
@@ -148,7 +148,7 @@ NoHeader = Annotated[
     bool,
     typer.Option(
         "--no-header",
-        help="The first line is a row, not names of columns.",
+        help="The first line is a row, not column names.",
         rich_help_panel=_FORM,
     ),
 ]
@@ -196,14 +196,14 @@ _COLUMNS = {"as_number": AsNumber, "as_date": AsDate}
 def reads_files(
     command: Callable[..., None] | None = None, *, columns: bool = False
 ) -> Callable[..., Any]:
-    """Give a command that takes ``reading`` the options that make it.
+    """Replace the argument ``reading`` of a command by the options that make it.
 
     Parameters
     ----------
     command : function
-        One of its parameters is called ``reading``.
+        One of its parameters is named ``reading``.
     columns : bool
-        Also say how columns are read.
+        Also add the options about columns.
     """
     if command is None:
         return lambda named: reads_files(named, columns=columns)

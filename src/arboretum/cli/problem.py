@@ -1,4 +1,4 @@
-"""Features, target and weights of a data file, and rows held out of them.
+"""Features, target and weights of a data file, and its held-out rows.
 
     data ──┬── features   all columns but target, weight and dropped ones
            ├── y          the target
@@ -19,7 +19,7 @@ import numpy as np
 
 from arboretum.cli.files import Data, target_values, weight_values
 from arboretum.cli.reading import SPLIT
-from arboretum.cli.screen import plural, tell
+from arboretum.cli.screen import plural, print_note
 from arboretum.data.schema import learn_schema
 from arboretum.data.target import encode_classes
 from arboretum.data.values import Words
@@ -32,7 +32,7 @@ _FOLDS = 5
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows to learn from or to judge by.
+    """Rows for training or for evaluation.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Problem:
     def of(
         cls, data: Data, task: str, target: str, weight: str | None, drop: Sequence[str] = ()
     ) -> Problem:
-        """Tell features, target and weights of a file apart."""
+        """Split a file into features, target and weights."""
         for name in drop:
             data.column(name, "--drop")
         aside = [target, *([] if weight is None else [weight]), *drop]
@@ -77,7 +77,7 @@ class Problem:
 
 
 def _with_target(data: Data, target: str, aside: Sequence[str]) -> Data:
-    """Return the rows whose target is known; say how many others there are."""
+    """Return the rows whose target is known; print a note about the others."""
     raw = data.column(target, "the target")
     known = raw.codes >= 0 if isinstance(raw, Words) else raw.values == raw.values
     n_blank = int(np.count_nonzero(~known))
@@ -86,13 +86,15 @@ def _with_target(data: Data, target: str, aside: Sequence[str]) -> Data:
     if n_blank == 0:
         return data
     if len(aside) < len(data.names):
-        learn_schema(data.without(aside).table)  # errors shall name rows of the file
-    tell(f"{data.path}: {plural(n_blank, 'row')} of {data.n_rows:,} without {target!r} left out")
+        learn_schema(data.without(aside).table)  # errors must name rows of the file
+    print_note(
+        f"{data.path}: {plural(n_blank, 'row')} of {data.n_rows:,} without {target!r} left out"
+    )
     return data.take(np.flatnonzero(known))
 
 
 def divide(problem: Problem, share: float, seed: int) -> tuple[Problem, Problem]:
-    """Draw rows to hold out, with the same shares of classes where every class has two rows.
+    """Draw rows to hold out, with the same class proportions if every class has two rows.
 
     Returns
     -------
@@ -104,7 +106,7 @@ def divide(problem: Problem, share: float, seed: int) -> tuple[Problem, Problem]
     if not 0 < n_out < problem.n_rows:
         raise DataError(
             f"--test-size {share:g} of {problem.n_rows} rows leaves none to "
-            f"{'judge by' if n_out == 0 else 'learn from'}"
+            f"{'evaluate on' if n_out == 0 else 'train on'}"
         )
     strata = None
     if problem.task == "classification":
@@ -119,12 +121,12 @@ def divide(problem: Problem, share: float, seed: int) -> tuple[Problem, Problem]
 
 
 def split_note(problem: Problem, share: float, seed: int) -> str:
-    """Return what a model file keeps of `divide`: how, and by what its file is recognised."""
+    """Return the note of `divide` in a model file: how rows were drawn, and a checksum of the file."""
     return json.dumps({"share": share, "seed": seed, "target": _fingerprint(problem.y)})
 
 
 def split_again(model: Any, problem: Problem) -> tuple[Problem, Problem] | None:
-    """Divide a training file as it was divided for the training.
+    """Split a training file as it was split for the training.
 
     Returns
     -------
@@ -138,7 +140,7 @@ def split_again(model: Any, problem: Problem) -> tuple[Problem, Problem] | None:
 
 
 def training_part(model: Any, problem: Problem) -> Problem:
-    """Return the rows of a training file that a model was trained on, without those it held out."""
+    """Return the rows that a model was trained on, without its held-out rows."""
     parts = split_again(model, problem)
     return problem if parts is None else parts[0]
 
@@ -149,7 +151,7 @@ def _fingerprint(y: np.ndarray) -> str:
 
 
 def folds(problem: Problem, seed: int) -> object:
-    """Return shuffled folds for cross-validation: files are often sorted, folds must not be."""
+    """Return shuffled folds for cross-validation, because files are often sorted."""
     from sklearn.model_selection import KFold, StratifiedKFold
 
     if problem.task == "regression":
@@ -159,7 +161,7 @@ def folds(problem: Problem, seed: int) -> object:
         largest = int(np.bincount(codes[:, 0]).max())
     if largest < 2:
         raise DataError(
-            f"--prune-cv cross-validates: {problem.n_rows} rows are too few (two of a kind at least)"
+            f"--prune-cv cross-validates: {problem.n_rows} rows are too few (every class needs two)"
         )
     kind = KFold if problem.task == "regression" else StratifiedKFold
     return kind(min(_FOLDS, largest), shuffle=True, random_state=seed)

@@ -1,9 +1,9 @@
-"""How data files are read: by the options, by what a model file keeps of its training, from standard input.
+"""Reading data files: by the options, by the notes of a model file on its training, from standard input.
 
 arboretum train data.csv -t price --as-number price income --as-date when
                              │
                              └─► kept with the model ("read as"), so that `predict` reads other files
-                             alike
+                             in the same way
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 from arboretum.cli.files import STDIN, Data, kind_of
 from arboretum.cli.guard import UsageError
-from arboretum.cli.screen import stage, tell
+from arboretum.cli.screen import print_note, stage
 from arboretum.data.checks import list_names, list_rows
 from arboretum.data.reading.csv_table import MARKS
 from arboretum.data.reading.dialect import CsvDialect
@@ -44,7 +44,7 @@ _CALLED = {
 
 @dataclass(frozen=True)
 class Reading:
-    """What the options say of data files; see their --help."""
+    """The options about data files; see their --help."""
 
     dialect: CsvDialect = field(default_factory=CsvDialect)
     as_number: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Reading:
         as_number: Iterable[str] | None = None,
         as_date: Iterable[str] | None = None,
     ) -> Reading:
-        """Check the options and put them together."""
+        """Check the options and combine them."""
         sep = {"tab": "\t", "\\t": "\t"}.get(sep or "", sep)
         if sep is not None and len(sep) != 1:
             raise UsageError(f"--sep is one character, or tab, got {sep!r}")
@@ -73,14 +73,16 @@ class Reading:
 
 
 def read_data(path: str | Path, reading: Reading | None = None) -> Data:
-    """Read a file, or standard input (``-``), as the options say."""
+    """Read a file, or standard input (``-``), with these options."""
     reading = reading or Reading()
     data = _read(path, reading.dialect)
     wanted = dict.fromkeys(data.expand(reading.as_number), "number")
     for text in data.expand(reading.as_date):
         name, _, form = text.partition("=")
         if name in wanted:
-            raise UsageError(f"{name!r} is either a number or a date: give one of the options")
+            raise UsageError(
+                f"{name!r} cannot be both a number and a date: give one of the options"
+            )
         wanted[name] = f"date {form}".strip()
     for name in wanted:
         data.column(name, "--as-number" if wanted[name] == "number" else "--as-date")
@@ -96,7 +98,7 @@ def read_like(model: Any, path: str | Path, reading: Reading | None = None) -> D
 
 
 def note_of(data: Data, reading: Reading) -> dict[str, str]:
-    """Return what a model file is to keep of how its training file was read."""
+    """Return the notes for a model file on how its training file was read."""
     known, notes = dict(data.conventions), {}
     if known:
         notes[_NOTE] = json.dumps(known, ensure_ascii=False)
@@ -108,7 +110,7 @@ def note_of(data: Data, reading: Reading) -> dict[str, str]:
 
 
 def _with_noted(model: Any, reading: Reading) -> Reading:
-    """Return the options, and those of the training where none are given."""
+    """Return the options, completed by those of the training."""
     noted = json.loads(model.notes_.get(_FORM, "{}"))
     plain, dialect = CsvDialect(), reading.dialect
     known: dict[str, Any] = {
@@ -146,12 +148,12 @@ def _read(path: str | Path, dialect: CsvDialect) -> Data:
         name = "standard input"
     else:
         if kind_of(Path(path)) == "model file":
-            raise UsageError(f"{str(path)!r} is a model file: give the data file in its place")
+            raise UsageError(f"{str(path)!r} is a model file: give a data file here")
         with stage(f"reading {path}"):
             found = read_file(path, dialect)
         name = str(path)
     for note in found.notes:
-        tell(note)
+        print_note(note)
     table = from_columns(found.names, found.columns, found.n_rows)
     return Data(name, table, found.text)
 
@@ -164,7 +166,9 @@ def _convert(data: Data, wanted: Mapping[str, str], *, noted: bool) -> Data:
         if isinstance(raw, Words):
             columns[name], conventions[name] = _reread(raw, name, how, data.path)
             if noted:
-                tell(f"{data.path}: column {name!r} is read as {_in_words(conventions[name])}")
+                print_note(
+                    f"{data.path}: column {name!r} is read as {_in_words(conventions[name])}"
+                )
     table = replace(data.table, body=list(columns.values()))
     return replace(data, table=table, conventions=conventions)
 
@@ -172,9 +176,9 @@ def _convert(data: Data, wanted: Mapping[str, str], *, noted: bool) -> Data:
 def _reread(raw: Words, name: str, how: str, path: str) -> tuple[Raw, str]:
     what, _, form = how.partition(" ")
     marks = [i for i, value in enumerate(raw.values) if str(value).strip() in MARKS]
-    if marks:  # as among plain numbers
+    if marks:  # as in columns of plain numbers
         marked = list_names(raw.values[i] for i in marks)
-        tell(f"{path}: in column {name!r} {marked} is taken for missing")
+        print_note(f"{path}: in column {name!r} {marked} is read as missing")
         kept = [i for i in range(len(raw.values)) if i not in marks]
         place = np.full(len(raw.values) + 1, -1)
         place[kept] = np.arange(len(kept))
@@ -195,16 +199,16 @@ def _reread(raw: Words, name: str, how: str, path: str) -> tuple[Raw, str]:
 
 
 def _refuse(raw: Words, name: str, what: str, form: str) -> None:
-    """Raise with the cells that do not fit: those that fit no convention, or else the first."""
+    """Raise, naming the cells that fit no convention, or else the first ones."""
     read: Any = read_numbers if what == "number" else read_dates
     odd = [i for i, value in enumerate(raw.values) if read([str(value)], form or None) is None]
     few = odd or [0]
     rows = np.flatnonzero(np.isin(raw.codes, few))
     advice = "declare it missing with --na"
     if what == "date":
-        advice += f", or give the form of the dates: --as-date {name}=%d.%m.%Y"
+        advice += f", or give the format of the dates: --as-date {name}=%d.%m.%Y"
     elif not odd:
-        advice = "the decimal signs differ: name the right one with --decimal"
+        advice = "the decimal signs differ: choose one with --decimal"
     raise DataError(
         f"column {name!r} cannot be read as {what}s: {list_names(raw.values[i] for i in few)} "
         f"({list_rows(rows)}); correct it, or {advice}"
@@ -217,4 +221,4 @@ def _in_words(convention: str) -> str:
         return "numbers, with a decimal " + ("point" if form == "." else "comma")
     if form in DATE_ORDERS or form == "ISO":
         return f"dates, {form}"
-    return f"dates of the form {form}"
+    return f"dates of the format {form}"

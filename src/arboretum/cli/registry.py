@@ -1,10 +1,10 @@
-"""The models `arboretum train --model` knows: a new one joins with a line here."""
+"""The models that `arboretum train --model` accepts: one line each."""
 
 from __future__ import annotations
 
 __all__ = ["ALIASES", "MODELS"]
 
-# name -> what arboretum calls its classifier and its regressor (None if there is none)
+# name -> its classifier and its regressor (None if there is none)
 MODELS: dict[str, tuple[str | None, str | None]] = {
     "cart": ("CARTClassifier", "CARTRegressor"),
     "id3": ("ID3Classifier", None),
@@ -23,7 +23,7 @@ MODELS: dict[str, tuple[str | None, str | None]] = {
     "lgbm": ("LGBMClassifier", "LGBMRegressor"),
 }
 
-# other names that people type, without capitals, hyphens and the word for the task
+# other common names, without capitals, hyphens and the word for the task
 ALIASES = {
     "xgboost": "xgb",
     "lightgbm": "lgbm",

@@ -1,10 +1,10 @@
-"""How good predictions are: metrics, a table per class and the confusion matrix.
+"""The quality of predictions: metrics, a table per class and the confusion matrix.
 
     classification   accuracy, balanced accuracy, log loss, ROC AUC (two classes)
     regression       R², RMSE, MAE
 
-Classes are compared as codes: the model's classes first, then those only the data hold, which count
-as errors.
+Classes are compared as codes: the model's classes first, then those that only occur in the data, which
+count as errors.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from arboretum.errors import DataError
 
 __all__ = ["Scores", "is_classifier", "print_scores", "score"]
 
-_LARGEST_MATRIX = 12  # classes: a wider confusion matrix fits no screen
+_LARGEST_MATRIX = 12  # classes: a wider confusion matrix does not fit on a screen
 _MOST_CONFUSED = 10
 
 
 @dataclass(frozen=True)
 class Scores:
-    """What `score` found.
+    """The result of `score`.
 
     Attributes
     ----------
@@ -40,9 +40,9 @@ class Scores:
     per_class : float array of shape (classes, 4)
         Precision, recall, F1 and number (or weight) of rows.
     confusion : float array of shape (classes, classes)
-        Rows are the truth, columns the predictions.
+        Rows are actual classes, columns predicted ones.
     remarks : list of str
-        What a reader should know about the values.
+        Remarks on the values for the reader.
     """
 
     values: dict[str, float]
@@ -53,12 +53,12 @@ class Scores:
 
 
 def is_classifier(model: Any) -> bool:
-    """Tell whether a fitted model predicts classes."""
+    """Return True if a fitted model predicts classes."""
     return hasattr(model, "classes_")
 
 
 def score(model: Any, features: Data, y: np.ndarray, weight: np.ndarray | None) -> Scores:
-    """Compare a model's predictions with the truth.
+    """Compare a model's predictions with the actual values.
 
     Parameters
     ----------
@@ -66,18 +66,18 @@ def score(model: Any, features: Data, y: np.ndarray, weight: np.ndarray | None) 
     features : Data
         The columns the model was trained on.
     y : array
-        The truth, from `target_values`.
+        The actual values, from `target_values`.
     weight : array or None
         Weights of the rows.
     """
     if model.n_outputs_ > 1:
         raise DataError(
-            f"the model predicts {model.n_outputs_} targets at once: judge it in Python, with "
+            f"the model predicts {model.n_outputs_} targets at once: evaluate it in Python, with "
             "model.score or sklearn.metrics"
         )
     if weight is not None and not weight.any():
-        raise DataError("every row to judge the model by has weight 0")
-    with warnings.catch_warnings():  # undefined scores are shown as such
+        raise DataError("every row of the evaluation has weight 0")
+    with warnings.catch_warnings():  # undefined scores are printed as such
         warnings.filterwarnings("ignore", module="sklearn")
         if is_classifier(model):
             return _classification(model, features, y, weight)
@@ -133,19 +133,19 @@ def _classification(model: Any, features: Data, y: np.ndarray, weight: np.ndarra
 
 
 def _truth_codes(y: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, list[str], list[str]]:
-    """Return the truth as positions in the list of classes, that list, and remarks."""
+    """Return actual classes as positions in the list of classes, that list, and remarks."""
     (held,), codes, _ = encode_classes(y)
     position = {label: i for i, label in enumerate(known.tolist())}
     strangers = [label for label in held.tolist() if label not in position]
     if len(strangers) == len(held):
         raise DataError(
-            f"the target holds {list_names(strangers)}, the model knows the classes "
+            f"the target holds {list_names(strangers)}, the model has the classes "
             f"{list_names(known.tolist())}: is this the right column?"
         )
     remarks = []
     if strangers:
         remarks.append(
-            f"the model does not know {'the class' if len(strangers) == 1 else 'the classes'} "
+            f"the model was trained without {'the class' if len(strangers) == 1 else 'the classes'} "
             f"{list_names(strangers)}: such rows count as errors, and there is no log loss"
         )
     for label in strangers:
@@ -156,7 +156,7 @@ def _truth_codes(y: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, list[str
 
 # --------------------------------------------------------------------------- printing
 def print_scores(scores: Scores, title: str) -> None:
-    """Print everything `score` found."""
+    """Print all results of `score`."""
     values = [(name, number(value)) for name, value in scores.values.items()]
     print_table(title, ("measure", "value"), values, right=[1])
     if scores.classes:

@@ -1,9 +1,9 @@
-"""What stands on the screen: facts, tables, notes, and how far the work is.
+"""Output to the screen: facts, tables, notes and progress.
 
-Cells are plain text, never markup: a column may be called ``[red]``. Tables go to stdout. Notes go to
-stderr, and so does how far a stage of the work is: on a terminal a bar with counts and the time that is
-left, or a spinner where nothing can be counted; elsewhere a line for every stage that takes longer than a
-few seconds, and now and then how far it is. Compiling is no part of the time (base/progress.py).
+Cells are plain text, never markup: a column may be named ``[red]``. Tables go to stdout. Notes go to
+stderr, and so does the progress of a stage: on a terminal a bar with counts and the time that is
+left, or a spinner if nothing can be counted; elsewhere a line for every stage that takes longer than a
+few seconds, and now and then its progress. Compiling is not part of the time (base/progress.py).
 """
 
 from __future__ import annotations
@@ -27,17 +27,19 @@ __all__ = [
     "plain",
     "plural",
     "print_facts",
+    "print_note",
     "print_sheet",
     "print_table",
     "print_text",
     "stage",
-    "tell",
 ]
 
 
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")  # also what begins a command to a terminal
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0a-\x1f\x7f-\x9f]"
+)  # includes the first byte of terminal commands
 _PATIENCE = 5.0  # seconds after which a stage is named where there is no terminal
-_BETWEEN = 10.0  # seconds of work between two lines on how far it is
+_BETWEEN = 10.0  # seconds of work between two lines on progress
 _NAME_WIDTH = 24  # letters of a table's first column that are kept in one line
 _LEAST_WIDTH = 12  # of a column that is cut off
 
@@ -49,7 +51,7 @@ def _console(**options: Any) -> Any:
 
 
 def plain(text: str) -> str:
-    """Return text of a table or a model file without what a terminal would obey.
+    """Return text of a table or a model file without characters that control a terminal.
 
     >>> plain("a\\x1b[2Jb")
     'a [2Jb'
@@ -58,7 +60,7 @@ def plain(text: str) -> str:
 
 
 def print_facts(facts: Iterable[tuple[str, str]]) -> None:
-    """Print names and what belongs to them, side by side."""
+    """Print names and their values, side by side."""
     from rich.table import Table
     from rich.text import Text
 
@@ -71,7 +73,7 @@ def print_facts(facts: Iterable[tuple[str, str]]) -> None:
 
 
 def print_text(text: str) -> None:
-    """Print a paragraph, broken at the edge of the screen."""
+    """Print a paragraph, wrapped at the edge of the screen."""
     _console().print(plain(text))
 
 
@@ -85,8 +87,8 @@ def print_table(
 ) -> None:
     """Print a table under its title, not wider than the screen.
 
-    Numbers are never broken: the columns in ``right`` are set to the right and keep their width, others
-    wrap. With ``cut``, only that column gives way: each row has one line, cut off at the edge of the screen.
+    Numbers are never wrapped: the columns in ``right`` are right-aligned and keep their width, others
+    wrap. With ``cut``, only that column shrinks: each row has one line, cut off at the edge of the screen.
     """
     from rich import box
     from rich.table import Table
@@ -113,7 +115,7 @@ def print_table(
 
 
 def fits_screen(header: Sequence[str], rows: Iterable[Sequence[str]]) -> bool:
-    """Return whether a table can be printed without breaking or cutting a cell."""
+    """Return True if a table can be printed without wrapping or cutting a cell."""
     widths = _column_widths(header, list(rows), longest=None)
     return _table_width(widths) <= _console().width
 
@@ -121,7 +123,7 @@ def fits_screen(header: Sequence[str], rows: Iterable[Sequence[str]]) -> bool:
 def _column_widths(
     header: Sequence[str], rows: Sequence[Sequence[str]], longest: int | None = _NAME_WIDTH
 ) -> list[int]:
-    """Return the width of every column; that of the first, which holds names, is at most ``longest``."""
+    """Return the width of every column; that of the first, with the names, is at most ``longest``."""
     from rich.cells import cell_len
 
     widths = [max(map(cell_len, cells)) for cells in zip(header, *rows)]
@@ -133,7 +135,7 @@ def _table_width(widths: Sequence[int]) -> int:
 
 
 def _room(screen: int, widths: Sequence[int], cut: int) -> int:
-    """Return the width that is left for a column, beside all others."""
+    """Return the width left for a column beside all others."""
     others = [width for i, width in enumerate(widths) if i != cut]
     return max(min(widths[cut], screen - _table_width([*others, 0])), _LEAST_WIDTH)
 
@@ -152,14 +154,14 @@ def heading(text: str) -> None:
     _console(soft_wrap=True).print(Text(text, style="bold green"))
 
 
-def tell(text: str) -> None:
+def print_note(text: str) -> None:
     """Write a note to stderr, in one line."""
     print(f"note: {text}", file=sys.stderr)
 
 
 @contextmanager
 def stage(what: str) -> Iterator[None]:
-    """Show that something is going on, and how far it is."""
+    """Show that a stage is running, and its progress."""
     shown: _Bar | _Lines = _Bar(what) if sys.stderr.isatty() else _Lines(what)
     with shown, listening(shown.update):
         yield
@@ -201,10 +203,10 @@ class _Bar:
 
 
 class _Lines:
-    """Lines where there is no terminal: one for a stage that lasts, and its progress from time to time."""
+    """Lines where there is no terminal: one for a long stage, and its progress from time to time."""
 
     def __init__(self, what: str) -> None:
-        self.what, self.told_of = what, False
+        self.what, self.begun = what, False
         self.timer = threading.Timer(_PATIENCE, self._begin)
         self.timer.daemon = True
         self.work = Pace()
@@ -219,9 +221,9 @@ class _Lines:
         self.timer.cancel()
 
     def _begin(self) -> None:
-        if not self.told_of:
-            self.told_of = True
-            tell(f"{self.what} …")
+        if not self.begun:
+            self.begun = True
+            print_note(f"{self.what} …")
 
     def update(self, who: str, done: int, wanted: int) -> None:
         if done == 0 or who not in self.paces:
@@ -232,7 +234,7 @@ class _Lines:
             self._begin()
             left = pace.left(wanted)
             rest = "" if left is None else f", about {duration(left)} left"
-            tell(f"{who}: {done:,} of {wanted:,}{rest}")
+            print_note(f"{who}: {done:,} of {wanted:,}{rest}")
             self.last = self.work.seconds
 
 
@@ -252,7 +254,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def plural(count: int, what: str, several: str | None = None) -> str:
-    """Count things.
+    """Write a count with its noun.
 
     >>> plural(1, "row"), plural(12000, "row"), plural(2, "leaf", "leaves")
     ('1 row', '12,000 rows', '2 leaves')

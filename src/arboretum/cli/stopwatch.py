@@ -1,6 +1,6 @@
 """How long the work of a command takes, and how much of that is compiling.
 
-Kernels are compiled once per machine; the time of a model is what it takes from then on.
+Kernels are compiled once per machine; the time that is reported excludes it.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
-from arboretum.cli.screen import plural, stage, tell
+from arboretum.cli.screen import plural, print_note, stage
 
 __all__ = ["Stopwatch", "working"]
 
 
 class Stopwatch:
-    """Seconds of work without compiling, and what was compiled."""
+    """Seconds of work without compiling, and the kernels compiled."""
 
     def __init__(self) -> None:
         self.seconds, self.compile_seconds, self.n_compiled = 0.0, 0.0, 0
@@ -41,18 +41,18 @@ def _note(line: str | None) -> None:
 
 @cache
 def _note_once(line: str) -> None:
-    tell(line)
+    print_note(line)
 
 
 @contextmanager
 def working(what: str) -> Iterator[Stopwatch]:
-    """Show what is going on, and that kernels are compiled if that takes long; stop the time."""
+    """Show progress, and that kernels are compiled if that takes long; measure the time."""
     from arboretum.engine.compiler.cache import compiled
 
     watch = Stopwatch()
     n_before, seconds_before = compiled.n_kernels, compiled.seconds
     with stage(what):
-        compiled.tell = _note  # above the bar, where there is one
+        compiled.tell = _note  # above the bar, if there is one
         start = time.perf_counter()
         try:
             yield watch

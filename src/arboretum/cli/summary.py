@@ -1,6 +1,6 @@
-"""What a model is, in words: its parameters, its size and its columns.
+"""A description of a model: its parameters, its size and its columns.
 
-Most models are trees or forests; one that is a list of rules has rules to count, and no importances.
+Most models are trees or forests; a list of rules has rules to count, and no importances.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def changed_parameters(model: Any) -> dict[str, Any]:
     return {
         name: value
         for name, value in model.get_params(deep=False).items()
-        if repr(value) != repr(defaults[name])  # arrays do not compare as one truth value
+        if repr(value) != repr(defaults[name])  # arrays do not compare to one bool
     }
 
 
@@ -55,19 +55,19 @@ def describe_parameters(model: Any) -> str:
 
 
 def is_rules(model: Any) -> bool:
-    """Tell whether a fitted model is a list of rules instead of a tree."""
+    """Return True if a fitted model is a list of rules instead of a tree."""
     return not hasattr(model, "tree_") and hasattr(model, "rules_")
 
 
 def training_rows(model: Any) -> int:
-    """Return how many rows a model was trained on."""
+    """Return the number of rows a model was trained on."""
     if is_forest(model):
         return rows_of(model)
     return int(model.n_samples_fit_ if is_rules(model) else model.tree_.count[0])
 
 
 def describe_size(model: Any) -> str:
-    """Return how large a model's tree or forest is, or how many rules it has.
+    """Return the size of a model's tree or forest, or the number of its rules.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def describe_size(model: Any) -> str:
 
 
 def importances(model: Any) -> list[float] | None:
-    """Return the importance of every column; None for models that know none."""
+    """Return the importance of every column; None for models without importances."""
     shares = None if is_rules(model) else getattr(model, "feature_importances_", None)
     return None if shares is None else [float(value) for value in shares]
 
@@ -113,7 +113,7 @@ def print_schema(model: Any) -> None:
 
 
 def _describe_values(column: Column) -> str:
-    """Return what a column holds: numbers, dates, or its categories, the first of many.
+    """Return the values of a column: numbers, dates, or its categories, the first of many.
 
     >>> _describe_values(Column("x", "categorical", tuple("abcdefghij"), False, "str"))
     '10: a, b, c, d, e, f, …'

@@ -13,7 +13,7 @@
     give_way       tells the processor, or the system, that this thread only waits
     ticks          a clock that costs nothing to read; always 0 where reading it is not allowed
 
-With ``NUMBA_DISABLE_JIT=1`` they are plain Python for a single thread.
+Where kernels are not linked (compiler/private.py) they are loops for a single thread.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ import ctypes
 import os
 import platform
 
-import numba
+import numpy as np
+
+from arboretum.engine.compiler.decorators import inline
+from arboretum.engine.compiler.private import LINKED
 
 __all__ = [
     "LANES",
@@ -50,76 +53,105 @@ _X86 = platform.machine().lower() in ("x86_64", "amd64", "i686")
 _ARM = platform.machine().lower() in ("aarch64", "arm64")
 _GIVE_WAY = "arboretum_give_way"  # the system's own name for it, whatever it is called there
 
-if numba.config.DISABLE_JIT:
+if not LINKED:
 
+    @inline
     def prefetch(array, row, column):
         """Do nothing: there is nothing to hurry."""
 
+    @inline
     def prefetch_at(array, index):
         """Do nothing: there is nothing to hurry."""
 
+    @inline
     def atomic_read(array, index):
         return array[index]
 
+    @inline
     def atomic_write(array, index, value):
         array[index] = value
 
+    @inline
     def atomic_add(array, index, value):
         before = array[index]
         array[index] = before + value
         return before
 
+    @inline
     def atomic_replace(array, index, expected, value):
         found = array[index] == expected
         if found:
             array[index] = value
         return found
 
+    @inline
     def give_way():
         """Do nothing: nobody else runs."""
 
+    @inline
     def rest_a_moment():
         """Do nothing: nobody else runs."""
 
+    @inline
     def ticks():
         return 0
 
+    @inline
     def and_lanes(lanes, table, a, b, c, d):
-        lanes &= table[a] & table[b] & table[c] & table[d]
+        for i in range(len(lanes)):
+            lanes[i] &= table[a, i] & table[b, i] & table[c, i] & table[d, i]
 
+    @inline
     def meet_lanes(lanes, table, a, b, c, d):
-        lanes[:] = table[a] & table[b] & table[c] & table[d]
+        for i in range(len(lanes)):
+            lanes[i] = table[a, i] & table[b, i] & table[c, i] & table[d, i]
 
+    @inline
     def search_step(sorted_values, x, rank, at, half):
-        for i in range(int(at), int(at) + 8):
-            if sorted_values[rank[i] + half - 1] < x[i]:
+        for i in range(np.int64(at), np.int64(at) + 8):
+            if sorted_values[rank[i] + half - np.uint64(1)] < x[i]:
                 rank[i] += half
 
+    @inline
     def read_blocks(values, column, rows, first, blocks, x, at):
-        first, at, n = int(first), int(at), 8 * int(blocks)
-        found = values[rows[first : first + n] + column]
-        x[at : at + n] = found
-        return found.min(), found.max()
+        column, first, at = np.int64(column), np.int64(first), np.int64(at)
+        low = high = values[column + np.int64(rows[first])]
+        for i in range(8 * np.int64(blocks)):
+            value = values[column + np.int64(rows[first + i])]
+            x[at + i] = value
+            low, high = min(low, value), max(high, value)
+        return low, high
 
+    @inline
     def add_left(x, at, cut, numbers, first, blocks):
-        first, at, n = int(first), int(at), 8 * int(blocks)
-        left = x[at : at + n] <= cut
-        return left.sum(), numbers[first : first + n][left].sum()
+        at, first = np.int64(at), np.int64(first)
+        count, total = np.int64(0), np.int64(0)
+        for i in range(8 * np.int64(blocks)):
+            if x[at + i] <= cut:
+                count += 1
+                total += numbers[first + i]
+        return count, total
 
+    @inline
     def sum_block(sums, at):
-        block = sums[int(at) : int(at) + LANES]
-        return block.sum(), ((block ^ (block >> 63)) >> 32).sum()
+        total, magnitude = np.int64(0), np.int64(0)
+        for i in range(np.int64(at), np.int64(at) + LANES):
+            total += sums[i]
+            magnitude += (sums[i] ^ (sums[i] >> 63)) >> 32
+        return total, magnitude
 
+    @inline
     def lowest_bit(word):
-        word = int(word)
-        return (word & -word).bit_length() - 1
+        place = np.uint64(0)
+        while (word >> place) & np.uint64(1) == 0:
+            place += np.uint64(1)
+        return place
 
 else:
-    import llvmlite.binding as llvm
-    from llvmlite import ir
     from numba import types
-    from numba.core import cgutils
     from numba.extending import intrinsic
+
+    from arboretum.engine.compiler.private import cgutils, ir, llvm
 
     _yield = ctypes.WinDLL("kernel32").SwitchToThread if os.name == "nt" else None
     if _yield is None:

@@ -13,7 +13,10 @@ compiler knows its lists overlap:
 
 from __future__ import annotations
 
-import numba
+import numpy as np
+
+from arboretum.engine.compiler.decorators import inline
+from arboretum.engine.compiler.private import LINKED
 
 __all__ = [
     "WIDE",
@@ -26,41 +29,49 @@ __all__ = [
 
 WIDE = 64  # numbers that are chosen at a time
 
-if numba.config.DISABLE_JIT:
-    import numpy as np
+if not LINKED:
 
+    @inline
     def add_row(cells, at, number, weight):
-        for j, more in enumerate((number, weight, 1)):
-            cells[int(at), j] += more
+        cells[at, 0] += number
+        cells[at, 1] += weight
+        cells[at, 2] += 1
 
+    @inline
     def choose(codes, row, cut, slots, left, right, out):
-        row, left, right, out = int(row), int(left), int(right), int(out)
-        goes_left = codes[row : row + WIDE] <= int(cut)
-        chosen = np.where(goes_left, slots[left : left + WIDE], slots[right : right + WIDE])
-        slots[out : out + WIDE] = chosen
+        row, left, right, out = np.int64(row), np.int64(left), np.int64(right), np.int64(out)
+        for i in range(WIDE):
+            slots[out + i] = slots[left + i] if codes[row + i] <= cut else slots[right + i]
 
+    @inline
     def add_chosen(sums, at, values, first, leaves, leaf):
-        at, first, leaf = int(at), int(first), int(leaf)
-        sums[at : at + 8] += values[first + leaves[leaf : leaf + 8].astype(np.int64)]
+        at, first, leaf = np.int64(at), np.int64(first), np.int64(leaf)
+        for i in range(8):
+            sums[at + i] += values[first + np.int64(leaves[leaf + i])]
 
+    @inline
     def add_chosen_by_four(sums, at, values, firsts, indices, rows):
-        at, total = int(at), sums[int(at) : int(at) + 8]
-        for first, row in zip(firsts, rows, strict=True):
-            start = int(row) + at
-            total += values[int(first) + indices[start : start + 8].astype(np.int64)]
+        at = np.int64(at)
+        for i in range(8):
+            for k in range(4):
+                index = np.int64(indices[np.int64(rows[k]) + at + i])
+                sums[at + i] += values[np.int64(firsts[k]) + index]
 
+    @inline
     def guess(table, first, top, low, scale, x, rank, at):
-        at = int(at)
-        with np.errstate(over="ignore", invalid="ignore"):
-            place = (x[at : at + 8] - low) * scale
-        place = np.where(place > 0, place, 0.0)
-        cell = np.where(place < top, place, top).astype(np.int64)
-        rank[at : at + 8] = table[int(first) + cell]
+        at, first = np.int64(at), np.int64(first)
+        for i in range(at, at + 8):
+            place = (x[i] - low) * scale
+            cell = np.int64(0)
+            if place > 0.0:  # not where it is nan
+                cell = np.int64(place if place < top else top)
+            rank[i] = table[first + cell]
 
 else:
-    from llvmlite import ir
     from numba import types
     from numba.extending import intrinsic
+
+    from arboretum.engine.compiler.private import ir
 
     @intrinsic
     def add_row(typingctx, cells, at, number, weight):

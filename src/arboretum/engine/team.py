@@ -26,7 +26,8 @@ from arboretum.engine.atomic import (
     give_way,
     rest_a_moment,
 )
-from arboretum.engine.compiler.decorators import COMPILED, kernel, subkernel
+from arboretum.engine.compiler.decorators import kernel, subkernel
+from arboretum.engine.compiler.private import LINKED
 from arboretum.engine.parallel import cores
 
 __all__ = [
@@ -49,8 +50,8 @@ _PATIENCE = 4000  # rounds of waiting before giving way
 
 
 def crew(n_jobs: int) -> int:
-    """Return how many threads may spin together: no more than there are cores."""
-    return min(n_jobs, cores()) if COMPILED else 1
+    """Return how many threads may spin together: no more than there are cores, and one without atomics."""
+    return min(n_jobs, cores()) if LINKED else 1
 
 
 def new_team() -> np.ndarray:

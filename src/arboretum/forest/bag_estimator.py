@@ -6,7 +6,7 @@ columns are grown together from one ranked table, as in a forest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -34,6 +34,8 @@ from arboretum.data.slices import as_view, take_columns, take_rows
 from arboretum.data.table import read_table
 from arboretum.data.target import weights
 from arboretum.errors import ModelFileError, ParameterError
+from arboretum.forest.growing import Plan
+from arboretum.grow import settings
 from arboretum.io.checked import whole
 from arboretum.predict.out_of_bag import OutOfBag, errors_of, out_of_bag
 
@@ -329,9 +331,21 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
     def _anatomy(self) -> Anatomy:
         found = super()._anatomy()
         together = self._has_trees and self._can_share(self.estimator_)
-        steps = {"in_order": self._in_order}
+        steps: dict[str, Callable[..., Any]] = {
+            "in_order": self._in_order,
+            "answer": self._answer,
+            "plan": self._plan_again,
+        }
         recipe = replace(found.recipe, steps=steps, bagged_together=together)
         return replace(found, recipe=recipe)
+
+    def _plan_again(self, matrix: Matrix, labels: np.ndarray, weight: np.ndarray | None) -> Plan:
+        """Return how trees that share a table were grown."""
+        one = members.make_member(self.estimator_, self._bags, 0, self.schema_.names)
+        one._take_schema(self.schema_)
+        target, _ = one._learn_target(labels, weight, matrix.n_rows)
+        how = settings.growth(one, self.schema_, target, matrix.n_rows)
+        return Plan(matrix, self.schema_, target, how, self._bags)
 
     def _parts(self) -> tuple[PartModel, ...]:
         bags = self._bags

@@ -11,12 +11,16 @@ are in filling.py, the input and output tables in data/refill.py.
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 
 from arboretum.base import parameters as p
+from arboretum.base.anatomy import Anatomy
 from arboretum.base.estimator import Estimator
 from arboretum.base.parameters import Parameter
 from arboretum.base.shared_parameters import GROWTH, RUNNING, TABLE
@@ -27,7 +31,7 @@ from arboretum.data.refill import encoded_table, missing_cells, put_back
 from arboretum.data.schema import Schema
 from arboretum.data.table import Table, is_sparse, read_table
 from arboretum.data.target import encode_classes, numbers
-from arboretum.errors import DataError, ModelFileError
+from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.forest.filling import (
     Donors,
     FillingRound,
@@ -197,13 +201,25 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         self._donors = Donors(rows, numeric_columns(self.schema_))
         try:
             with members_silent():
-                return table, self._iterate(rows, y, classes)
+                filled = self._iterate(rows, y, classes)
         except BaseException:
             self.__dict__.pop("forest_", None)
             raise
+        if not self.converged_:
+            _warn_unsettled(self.report_[-1], float(self.tol))
+        return table, filled
 
-    def _iterate(self, rows: np.ndarray, y: Any, classes: np.ndarray | None) -> np.ndarray:
-        """Run the rounds; keep the last forest and the rows' leaves in it."""
+    def _iterate(
+        self,
+        rows: np.ndarray,
+        y: Any,
+        classes: np.ndarray | None,
+        watch: Callable[[np.ndarray, np.ndarray], None] | None = None,
+    ) -> np.ndarray:
+        """Run the rounds; keep the last forest and the rows' leaves in it.
+
+        ``watch`` is called with the table and the leaves of every round.
+        """
         donors, n_jobs = self._donors, self._threads()
         gaps = np.flatnonzero(np.isnan(rows).any(axis=1))
         filled = first_guess(rows, donors.numeric, rows, classes, self.initial)
@@ -216,6 +232,8 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
             table = filled.copy()
             table[gaps] = guessed
             leaves = self._grow(table, y)
+            if watch is not None:
+                watch(table, leaves)
             return leaves[gaps], group_leaves(leaves)
 
         stop = Stop(float(self.tol), int(self.max_iter))
@@ -223,8 +241,6 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
             rows[gaps], donors, filled[gaps], standing, stop, n_jobs, self._print
         )
         filled[gaps], self.report_, self.converged_ = found
-        if not self.converged_:
-            _warn_unsettled(self.report_[-1], stop.tol)
         return filled
 
     def _grow(self, filled: np.ndarray, y: Any) -> np.ndarray:
@@ -311,6 +327,35 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         if self.schema_.named and table.named:
             places = [table.names.index(name) for name in self.schema_.names]
         return put_back(X, table, self.schema_, places, missing_cells(table)[:, places], rows)
+
+    # ------------------------------------------------------------------ explaining
+    def report(self, *_: Any, **__: Any) -> Any:
+        """Raise an error: an imputer fills tables and predicts nothing that a report could judge."""
+        raise ParameterError(
+            "ProximityImputer fills tables and predicts nothing that a report could judge. It has "
+            "report_ (how far the guesses moved in every round), n_missing_ (missing values by column), "
+            "transform(X) for new rows, worksheet(imputer, X, y).cell(row, column) (how a cell was filled), "
+            "and forest_, the last forest; fit a model on the filled table and make its report"
+        )
+
+    def _anatomy(self) -> Anatomy:
+        anatomy = super()._anatomy()
+        steps: dict[str, Callable[..., Any]] = {
+            "rows": lambda: self._donors.rows,
+            "rounds": self._rounds_again,
+        }
+        history = replace(anatomy.history, n_rows=len(self._donors.rows))
+        recipe = replace(anatomy.recipe, steps=steps)
+        return replace(anatomy, recipe=recipe, history=history)
+
+    def _rounds_again(self, y: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return table and leaves at the start of every round of the fit, and the filled table last."""
+        twin, rows = copy.copy(self), self._donors.rows
+        twin.verbose, rounds = 0, []
+        target, classes = twin._learn_target(y, len(rows))
+        with members_silent():
+            filled = twin._iterate(rows, target, classes, lambda *one: rounds.append(one))
+        return [*rounds, (filled, twin._leaves)]
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:

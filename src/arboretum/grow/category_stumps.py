@@ -62,7 +62,6 @@ class CategoryColumns:
     charged: np.ndarray  # bool
     n_classes: int
     penalty: float  # what divisions are charged, in shares of what they gain by chance
-    criterion: str = "gini"
 
     def take(self, rows: np.ndarray) -> CategoryColumns:
         """Return the columns of some rows."""
@@ -70,7 +69,7 @@ class CategoryColumns:
 
     def search(self, labels: np.ndarray, weights: np.ndarray) -> CategoryCut | None:
         """Return the best division, or None if there is none."""
-        if self.n_classes == 2 and self.criterion == "gini":
+        if self.n_classes == 2:
             return self._search_counted(labels, weights)
         return self._search_as_cart(labels, weights)
 
@@ -126,12 +125,10 @@ class CategoryColumns:
         )
 
     def _search_as_cart(self, labels: np.ndarray, weights: np.ndarray) -> CategoryCut | None:
-        """`search` for any classes and criterion, by CART's own search."""
+        """`search` for any number of classes, by CART's own search."""
         width, n = self.codes.shape
         target = make_target(labels[:, None], np.array([self.n_classes]), weights)
-        statistic = make_statistic(
-            target, CLASSIFICATION[self.criterion], SearchRules(), categories=True
-        )
+        statistic = make_statistic(target, CLASSIFICATION["gini"], SearchRules(), categories=True)
         start, end = np.array([0]), np.array([n])
         node = statistic.prepare(start, end, np.empty((1, 2)))
         columns = Columns(
@@ -161,7 +158,7 @@ class CategoryColumns:
 
 
 def code_categories(
-    matrix: Matrix, schema: Schema, n_classes: int, penalty: float, criterion: str = "gini"
+    matrix: Matrix, schema: Schema, n_classes: int, penalty: float
 ) -> CategoryColumns | None:
     """Return the category columns of a table; None if it has none."""
     features = [f for f, column in enumerate(schema.columns) if column.kind == "categorical"]
@@ -179,5 +176,4 @@ def code_categories(
         schema.charged[features],
         n_classes,
         penalty,
-        criterion,
     )

@@ -17,8 +17,7 @@ import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.engine import team as teams
-from arboretum.engine.compiler.by_reference import type_of
-from arboretum.engine.compiler.decorators import COMPILED
+from arboretum.engine.compiler.private import LINKED
 from arboretum.engine.dtypes import (
     COUNTERS,
     NODE,
@@ -48,6 +47,9 @@ if TYPE_CHECKING:
 
     from arboretum.engine.second_order.rounds import RoundTarget, Turn
 
+if LINKED:
+    from arboretum.engine.compiler.by_reference import type_of
+
 __all__ = [
     "HistogramGrower",
     "found",
@@ -76,7 +78,7 @@ def found(find: Callable[..., Any], *given: Any, kind: Any) -> Any:
 
     To ask for the addresses of all items takes a quarter of a millisecond, a twentieth of a small fit.
     """
-    if not COMPILED:
+    if not LINKED:
         return find(*given)
     key = find, kind, *map(type_of, given)
     if key not in _FOUND:

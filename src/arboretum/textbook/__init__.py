@@ -1,7 +1,7 @@
 """Every algorithm of the library again in plain NumPy, to be read.
 
 Read in this order; each file builds on the ones before it and on
-nothing else of the package. Files marked + are further reading: what the others teach is complete
+nothing else of the package. Files marked + are further reading: the others are complete
 without them.
 
     to begin with
@@ -15,7 +15,7 @@ without them.
     c45_splits.py     gain ratio, thresholds, groups of categories, and who may compete
     c45.py            growing with cases that go several ways at once where a value is missing
     c45_pruning.py  + collapse, pessimistic errors, raising; pruning on cases held out
-    c45_rule_list.py  + a tree as a short list of rules: the general ones that tell most in fewest bits
+    c45_rule_list.py  + a tree as a short list of rules: the general ones, by minimum description length
     questions.py      cuts between neighbouring values, divisions of categories
     splits.py         every split of a node, what it gains, and which one is best
     column_scan.py  + the same gains by running sums, for nodes of many rows
@@ -81,7 +81,7 @@ wind         0.9403  0.8922  0.0481  smaller gain
 ['no']
 """
 
-# ruff: noqa: F403 - every file says in its __all__ what is public; a test sees that no name is there twice
+# ruff: noqa: F403 - every file lists its public names in __all__; a test sees that no name is there twice
 from arboretum.textbook.adaboost import *
 from arboretum.textbook.adaboost_regression import *
 from arboretum.textbook.adaboost_theory import *

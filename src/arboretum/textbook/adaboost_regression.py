@@ -164,8 +164,8 @@ def _judge(
 def predict_r2(model: TextbookR2, X: ArrayLike, combine: str = "median") -> np.ndarray:
     """Return the weighted median of the answers: the smallest that half of the say does not exceed.
 
-    Or their weighted "mean"; or the "sum" Σ say·T(x) of note 004, which is as many times too large as the
-    says add up to.
+    Or their weighted "mean"; or the "sum" Σ say·T(x) of note 004, which is too large
+    by the sum of the says.
 
     >>> model = adaboost_r2([[1.0], [2.0]], [3.0, 7.0])
     >>> predict_r2(model, [[0.0]]).tolist(), model.stop

@@ -14,12 +14,12 @@ normalised margins y f(x) / Σβ, which lie between -1 and 1:
 
     share of rows with margin ≤ θ   ≤   Π Z_t e^(θβ_t)   =   Π 2√(e_t^(1-θ) (1-e_t)^(1+θ)).
 
-Shares are counted by the weights of the first round. What that says about new rows is
+Shares are counted by the weights of the first round. The consequence for new rows is
 `rademacher_margin_bound`: with probability 1 - δ over the m training rows, for a θ chosen before,
 
     P[y f(x) ≤ 0]  ≤  P_S[margin ≤ θ] + 2√(2 ln|H| / m) / θ + √(ln(1/δ) / (2m)).
 
-It says something only if it is below 1: `rows_for_margin_bound` returns from how many rows on.
+It is useful only if it is below 1: `rows_for_margin_bound` returns the number of rows needed.
 
 >>> from arboretum.textbook.adaboost import AdaRules, discrete_adaboost
 >>> X, y = [[1.0], [2.0], [3.0], [4.0], [5.0]], [1, 1, -1, -1, 1]
@@ -138,7 +138,7 @@ def theory(model: TextbookAdaBoost, X: ArrayLike, y: ArrayLike) -> list[TheoryRo
 
 
 def margin_bound(errors: ArrayLike, theta: float, says: ArrayLike | None = None) -> float:
-    """Return Π Z_t e^(θβ_t), with the best says Π 2√(e_t^(1-θ) (1-e_t)^(1+θ)).
+    """Return Π Z_t e^(θβ_t), for the best β_t Π 2√(e_t^(1-θ) (1-e_t)^(1+θ)).
 
     Every factor is below 1 once the edge γ_t reaches θ > 0: then the share of rows with a margin of
     θ or less vanishes exponentially, and that is more than being right.
@@ -196,7 +196,7 @@ def generalisation_bound(
 ) -> GeneralisationTerms:
     """Return P_S[y f ≤ θ] + C (√(log|H| / (m θ²)) + √(log(1/δ) / m)).
 
-    The theorem in this form says O(...) and leaves the constant open: 1 is a choice, not a fact
+    The theorem in this form has O(...) and leaves the constant open: 1 is a choice, not a fact
     (`rademacher_margin_bound` has constants that are proved). No round is counted in it: what matters is
     how many rows have a large margin, and from how many hypotheses was chosen.
 
@@ -281,7 +281,7 @@ def rows_for_margin_bound(
     margin_share: float = 0.0,
     all_thetas: bool = False,
 ) -> int:
-    """Return the number of rows from which `rademacher_margin_bound` is below 1, and says something.
+    """Return the number of rows from which `rademacher_margin_bound` is below 1, and so is useful.
 
     >>> rows_for_margin_bound(0.5, 2000), rows_for_margin_bound(0.1, 2000)
     (283, 6274)

@@ -128,11 +128,11 @@ def _(r: XGBRound) -> Table:
 def _(tree: XGBNode) -> Table:
     rows = []
     for node in tree:
-        asked, gain = node.stop or "leaf", None
+        split, gain = node.stop or "leaf", None
         if node.left is not None and node.chosen is not None:
-            asked, gain = node.chosen.question, node.chosen.gain
+            split, gain = node.chosen.question, node.chosen.gain
         figures = (len(node.rows), node.G, node.H, node.similarity, gain, node.value)
-        rows.append((path_text(node.path), asked, *figures))
+        rows.append((path_text(node.path), split, *figures))
     columns = ("node", "question", "rows", "G", "cover H", "similarity", "gain", "value")
     return Table(columns, tuple(rows))
 
@@ -193,12 +193,12 @@ def _(r: LGBMRound) -> Table:
 def _(tree: LGBMNode) -> Table:
     rows = []
     for node in tree:
-        asked, gain, order = node.stop or "leaf", None, None
+        split, gain, order = node.stop or "leaf", None, None
         if node.left is not None and node.chosen is not None:
-            asked, gain, order = _question(node.chosen), node.chosen.gain, node.order
+            split, gain, order = _question(node.chosen), node.chosen.gain, node.order
         G, H, n = node.sums.tolist()
         figures = (int(n), G, H, node.source, gain, node.output)
-        rows.append((path_text(node.path), order, asked, *figures))
+        rows.append((path_text(node.path), order, split, *figures))
     columns = ("node", "split as", "question", "rows", "G", "H", "histogram", "gain", "output")
     return Table(columns, tuple(rows))
 

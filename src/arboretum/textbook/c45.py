@@ -192,7 +192,7 @@ def _split(node: C45Node) -> None:
 def predict_proba_c45(tree: C45Node, X: ArrayLike, laplace: bool = False) -> np.ndarray:
     """Return the class distribution of every row, of shape (n, n_classes).
 
-    A row that misses the value asked for, or has an unheard-of category, goes down every branch
+    A row that lacks the tested value, or has an unknown category, goes down every branch
     with the branch's share; the leaves it reaches answer in these proportions. An empty leaf
     answers as its parent would. ``laplace`` adds one case to every class of a leaf.
 

@@ -8,7 +8,7 @@
                                 /   \\                *                     /   \\
                                B     *                                    *     *
                               / \\
-                             *   *                             (asked of all the cases of A)
+                             *   *                             (tested on all cases of A)
 
     prune_reduced_error   compares the errors on cases that were held out of the growing
 
@@ -16,7 +16,7 @@ All go from the leaves to the root, return a new tree and leave the old one as i
 the figures of every decision.
 
 A leaf that gets e of N training cases wrong will do worse on new ones. C4.5 takes e as a draw from
-a binomial distribution and asks: up to which rate U of errors are e or fewer wrong still as likely
+a binomial distribution: up to which rate U of errors are e or fewer wrong still as likely
 as the confidence CF? The leaf is held to N·U. For e = 0 that is (1 - U)^N = CF, U = 1 - CF^(1/N).
 """
 

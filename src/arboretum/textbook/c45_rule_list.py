@@ -4,7 +4,7 @@
     generalise        drop the conditions that do not help, by the pessimistic error rate U_CF(e, N)
     is_useful         throw out the rules that are worse than a guess
     choose_rules      for each class, the rules that make the shortest message
-    order_rules       which class is asked first; what is the answer if no rule fires
+    order_rules       which class comes first; the class if no rule fires
     drop_harmful      a last look at the whole list
 
 `c45_rules` does all of it and keeps the figures of every step. A condition on a missing value does not
@@ -113,7 +113,7 @@ def rule_paths(tree: C45Node) -> list[tuple[tuple[RuleCondition, ...], int]]:
 
 
 def _branch(node: C45Node, v: int, way: dict) -> RuleCondition:
-    """Return what branch v of a node asks, joined with what the way there asked of the same side."""
+    """Return the test of branch v of a node, joined with earlier tests of the same side on its path."""
     test = node.test
     assert test is not None
     if not test.groups:

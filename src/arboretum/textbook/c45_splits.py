@@ -129,7 +129,7 @@ class C45Test:
     feature: int
     threshold: float = np.nan  # x <= threshold is branch 0, else branch 1
     groups: tuple[frozenset[int], ...] = ()  # of categories, one per branch; none for a threshold
-    multiway: bool = False  # every category has its own branch: not asked twice on a path
+    multiway: bool = False  # every category has its own branch: not tested twice on a path
 
     @property
     def n_branches(self) -> int:
@@ -171,7 +171,7 @@ class C45Candidate:
     """The best test of one attribute at a node, with all the figures it is judged by."""
 
     feature: int
-    test: C45Test | None = None  # None: there is nothing to ask
+    test: C45Test | None = None  # None: there is nothing to test
     weights: tuple[float, ...] = ()  # N_v, of the known cases in every branch
     missing: float = 0.0  # weight of the cases that miss the value
     gain: float = 0.0  # after the charge
@@ -399,7 +399,7 @@ def c45_candidates(
         elif settings.subset and size > 2:
             table.append(grouping_test(cases, feature, settings))
         elif feature in used:
-            table.append(C45Candidate(feature, verdict="asked further up"))
+            table.append(C45Candidate(feature, verdict="used further up"))
         else:
             table.append(multiway_test(cases, feature, settings))
     average = average_gain(table, whole)
@@ -424,10 +424,10 @@ def judge(
     """Return the candidates with their verdicts, and the test of the winner (None if there is none).
 
     The gate is Quinlan's: only gains of at least the average (less EPS) compete. Without it a test that
-    says next to nothing can win, because it hardly parts the cases and its split information is small.
-    The largest ratio wins, or the largest gain if the criterion says so; the first column of equals. It
-    must exceed ``epsilon``; at 0 even a test that tells nothing may be asked, as in Quinlan's program,
-    for the sake of what is asked below it.
+    has next to no information can win, because it hardly splits the cases and its split information is small.
+    The largest ratio wins, or the largest gain, depending on the criterion; the first column of equals. It
+    must exceed ``epsilon``; at 0 even a test without information may be chosen, as in Quinlan's program,
+    for the sake of the tests below it.
     """
     judged = []
     for c in table:

@@ -117,7 +117,7 @@ def grow(
     ----------
     X : rows of words and numbers, a dataframe, or an array
         None and NaN are missing. Columns of words are categories; in an array of numbers
-        ``rules.kinds`` or ``categories`` says which columns hold codes 0, 1, ...
+        ``rules.kinds`` or ``categories`` marks the columns that hold codes 0, 1, ...
     y : array of shape (n,) or (n, n_outputs)
         Words, class indices or numbers.
     w : array of shape (n,), optional
@@ -255,7 +255,7 @@ def route(split: Candidate, stand_ins: list[Surrogate], X: np.ndarray) -> np.nda
     """Return which rows go left: asked the question, else a surrogate, else sent to a default side.
 
     The default is the side missing values took in training, or the heavier one if there were none.
-    A category the node never met goes there at once.
+    A category that the node has not seen goes there at once.
 
     >>> from arboretum.textbook.splits import candidates
     >>> split = choose(candidates([[1.0], [2.0], [3.0]], [0, 0, 1]))

@@ -1,6 +1,6 @@
 """Further reading: all splits of a column at once: running sums say which are worth writing down.
 
-``splits.candidates`` judges every question by looking at every row again, which is what its formulas say and
+``splits.candidates`` judges every question by looking at every row again, which follows its formulas and
 takes hours for a node of 100,000 rows. The gains alone need one pass: rows are put together by value, what
 the criterion adds up (``channels``) is summed from the left, and the right side has the rest.
 
@@ -8,7 +8,7 @@ the criterion adds up (``channels``) is summed from the left, and the right side
     rows of class 0, 1    3 0   2 1   0 4   0 2
     left of each cut      3 0   5 1   5 5               gains of three cuts, without a loop
 
-Only the splits asked for, the best ones, are then judged by `splits.judge_question`, so every figure that is
+Only the requested splits, the best ones, are then judged by `splits.judge_question`, so every figure that is
 shown comes from there. Medians, which absolute_error goes by, are no sums: `scan_column` refuses it.
 
 >>> from arboretum.textbook.splits import gather, Rules
@@ -32,7 +32,7 @@ from arboretum.textbook.splits import Candidate, Sample, judge_question
 
 __all__ = ["Channels", "ColumnScan", "ValueBins", "scan_column"]
 
-FEW_CATEGORIES = 10  # up to so many, every subset is tried where one order does not hold the best
+FEW_CATEGORIES = 10  # up to this number every subset is tried if no single order contains the best
 _TINY = np.finfo(np.float64).tiny
 
 
@@ -64,7 +64,7 @@ class ColumnScan:
         return self._make(i)
 
     def best(self, n: int = 1, *, refused: bool = False) -> list[Candidate]:
-        """Return the n candidates that gain most, judged; those that a rule refuses only if asked for.
+        """Return the n candidates that gain most, judged; those that a rule refuses only on request.
 
         Of equals the first comes first.
         """

@@ -1,4 +1,4 @@
-"""Further reading: cutting a column of numbers into bins, so that ID3 can ask about it.
+"""Further reading: cutting a column of numbers into bins, so that ID3 can split on it.
 
     quantile_cuts     bins of about equal weight, the classes do not matter
     mdl_cuts          Fayyad and Irani: the cut of largest gain, if it pays for its own description,

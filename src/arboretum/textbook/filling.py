@@ -3,7 +3,7 @@
     first_guess       step 1: the median, or the most frequent code, of the rows with the same class
     fill_missing      step 5: until the guesses settle
       grow_forest       step 2: on the rows as they are filled now
-      proximity_of_leaves  step 3: who is near whom (proximities.py)
+      proximity_of_leaves  step 3: which rows are near each other (proximities.py)
       refill            step 4: numbers: the mean of the others' values, weighted by their proximity;
                         codes: the one with the largest sum of proximities
     fill_rows         new rows: the same, with a forest that is there already
@@ -67,11 +67,11 @@ def guess_number(values: ArrayLike, proximities: ArrayLike, fallback: float | No
     Parameters
     ----------
     values : array of shape (n,)
-        The column, NaN where missing (so also in the row that asks).
+        The column, NaN where missing (so also in the row to be filled).
     proximities : array of shape (n,)
-        Of every row to the one that asks.
+        Proximity of every row to the one to be filled.
     fallback : float, optional
-        What to say if all proximities are zero; the median of the values by default.
+        The guess if all proximities are zero; the median of the values by default.
 
     Examples
     --------
@@ -274,7 +274,7 @@ def fill_missing(
     Parameters
     ----------
     X : array of shape (n, n_columns)
-        NaN is missing; ``rules.kinds`` says which columns hold codes.
+        NaN is missing; ``rules.kinds`` marks the columns that hold codes.
     y : array of shape (n,)
         Class indices (first guesses go class by class) or numbers (then over all rows).
     rules, recipe

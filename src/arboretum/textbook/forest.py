@@ -1,4 +1,4 @@
-"""Random forests: many trees, each grown on rows and columns drawn by chance, asked together.
+"""Random forests: many trees, each grown on randomly drawn rows and columns, which predict together.
 
     bootstrap             n draws with replacement: a row is left out with (1 - 1/n)^n ≈ 0.37
     grow_forest           tree after tree, from (seed, number of the tree) alone
@@ -231,7 +231,7 @@ def grow_random_tree(
 ) -> TextbookNode:
     """Grow a tree that draws its columns at every node, and return its root.
 
-    ``w`` says how often each row was drawn: a bootstrap is a weighting, not a copy. With all columns
+    ``w`` holds how often each row was drawn: a bootstrap is a weighting, not a copy. With all columns
     and all questions it is the tree of ``cart.grow``.
 
     >>> rng = np.random.default_rng(0)
@@ -335,7 +335,7 @@ def grow_forest(
 
 # ---------------------------------------------------------------------- prediction
 def tree_answers(forest: TextbookForest, X: ArrayLike) -> np.ndarray:
-    """Return what every tree says about every row, of shape (n_trees, n, n_values).
+    """Return every tree's prediction of every row, of shape (n_trees, n, n_values).
 
     >>> forest = grow_forest([[1.0], [3.0]], [0, 1], recipe=ForestRules(2, bootstrap=False))
     >>> tree_answers(forest, [[0.0]]).tolist()

@@ -1,6 +1,6 @@
-"""What a forest tells beside its answers: honest errors, the worth of columns, how sure it is.
+"""Figures of a forest besides predictions: honest errors, importances of columns, uncertainty.
 
-    out_of_bag, oob_curve     every training row, asked only of the trees that never saw it
+    out_of_bag, oob_curve     every training row, predicted only by the trees that never saw it
     mdi                       importance: the impurity a column's splits remove
     permutation_importance    importance: what is lost when a column is shuffled out of bag
     leaf_weights, quantiles   the training rows behind an answer, and the spread of their targets
@@ -37,9 +37,9 @@ __all__ = [
 # ---------------------------------------------------------------------- out of bag
 @dataclass(frozen=True, eq=False)
 class OutOfBag:
-    """What the trees that never saw a row say about it."""
+    """The predictions of the trees that never saw a row."""
 
-    n_trees: np.ndarray  # per row: so many trees never saw it
+    n_trees: np.ndarray  # per row: the number of trees that never saw it
     total: np.ndarray  # (n, n_values): their answers added up; of votes: the counts
     classes: bool
 
@@ -51,8 +51,8 @@ class OutOfBag:
     @property
     def decision(self) -> np.ndarray:
         """The mean answer; NaN for a row every tree saw."""
-        asked = np.where(self.covered, self.n_trees, np.nan)
-        return self.total / asked[:, None]
+        n_trees = np.where(self.covered, self.n_trees, np.nan)
+        return self.total / n_trees[:, None]
 
     @property
     def prediction(self) -> np.ndarray:
@@ -153,7 +153,7 @@ class Importance:
 def mdi(forest: TextbookForest) -> Importance:
     """Return the mean decrease in impurity: the gains of a column's splits, 1 in all per tree.
 
-    Trees without a split have no say. The measure favours columns with many distinct values, even
+    Trees without a split are left out. The measure favours columns with many distinct values, even
     pure noise: they offer more questions, and the gains are those of the rows that chose them.
 
     >>> from arboretum.textbook.forest import ForestRules, grow_forest
@@ -175,7 +175,7 @@ def permutation_importance(forest: TextbookForest, rng: np.random.Generator) -> 
     """Return what each tree loses on its out-of-bag rows when a column is shuffled among them.
 
     The loss is the share of wrong classes, or the mean squared error. Trees without out-of-bag rows
-    have no say.
+    are left out.
 
     >>> from arboretum.textbook.forest import ForestRules, grow_forest
     >>> X = np.column_stack([np.arange(20.0), np.zeros(20)])
@@ -227,8 +227,8 @@ def leaf_weights(leaves: np.ndarray, in_bag: np.ndarray, new: np.ndarray) -> np.
     [[0.25, 0.417, 0.333]]
     """
     weights = np.zeros((new.shape[1], leaves.shape[1]))
-    for leaf_of, counts, asked in zip(leaves, in_bag, new):
-        inside = (asked[:, None] == leaf_of[None, :]) * counts
+    for leaf_of, counts, new_leaf in zip(leaves, in_bag, new):
+        inside = (new_leaf[:, None] == leaf_of[None, :]) * counts
         weights += inside / inside.sum(axis=1, keepdims=True)
     return weights / len(leaves)
 
@@ -263,20 +263,20 @@ class Jackknife:
 
     @property
     def variance(self) -> np.ndarray:
-        """``raw - noise``; below zero where the trees are too few to tell."""
+        """``raw - noise``; below zero if there are too few trees."""
         return self.raw - self.noise
 
 
 def ij_variance(in_bag: np.ndarray, predictions: np.ndarray) -> Jackknife:
     """Return the infinitesimal-jackknife variance of a forest's mean prediction.
 
-    Would the prediction t̄ change if row i counted a little more? Trees that drew it more often tell:
+    Would the prediction t̄ change if row i counted a little more? Trees that drew it more often show it:
 
         C_i = 1/B Σ_b (N_bi - N̄_i) (t_b - t̄)
         V   = Σ_i C_i² - n/B² Σ_b (t_b - t̄)²
 
     The second term is the noise that B trees leave in the first (Wager, Hastie and Efron 2014). For
-    n it takes the draws per tree, which are the same unless ``max_samples`` says otherwise.
+    n it takes the draws per tree, which are the same unless ``max_samples`` is set.
 
     Parameters
     ----------
@@ -295,7 +295,9 @@ def ij_variance(in_bag: np.ndarray, predictions: np.ndarray) -> Jackknife:
     if counts.ndim != 2 or t.ndim != 2 or len(counts) != len(t):
         raise ValueError(f"in_bag {counts.shape} and predictions {t.shape} need one row per tree")
     if (counts == counts[0]).all():
-        raise ValueError("all trees drew the same rows, which tells nothing; use a bootstrap")
+        raise ValueError(
+            "all trees drew the same rows, so nothing can be estimated; use a bootstrap"
+        )
     n_trees, n_draws = len(counts), counts.sum(axis=1).mean()
     deviations = t - t.mean(axis=0)
     covariances = (counts - counts.mean(axis=0)).T @ deviations / n_trees

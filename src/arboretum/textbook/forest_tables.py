@@ -114,15 +114,15 @@ def _(values: Attribution) -> Table:
 
 
 def _branches(node: Branching, path: str = "root") -> Iterator[tuple]:
-    asked = f"x{node.column}" if node.column >= 0 else "leaf"
-    yield path, asked, node.weight, numbers(node.value)
+    split = f"x{node.column}" if node.column >= 0 else "leaf"
+    yield path, split, node.weight, numbers(node.value)
     for number, branch in enumerate(node.branches):
         yield from _branches(branch, f"{path} {number}")
 
 
 @table.register
 def _(tree: Branching) -> Table:
-    return Table(("node", "asked", "weight", "value"), tuple(_branches(tree)))
+    return Table(("node", "split", "weight", "value"), tuple(_branches(tree)))
 
 
 @table.register

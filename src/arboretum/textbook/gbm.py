@@ -6,7 +6,7 @@
      B  tree        a regression tree on r: its leaves R_j group rows that want to go the same way
      C  step        each leaf its own γ_j = argmin Σ L(y, F + γ)            step="leaf"
                     or one η = argmin Σ L(y, F + η·tree) for all of them    step="line_search"
-                    or just what the tree says, the mean residual           step="gradient"
+                    or just the tree's value, the mean residual             step="gradient"
      D  F           F + ν · step, ν the learning rate
     (3) the answer is the last F, or what it stands for: p = 1/(1 + e^-F)
 
@@ -70,7 +70,7 @@ class GBMRules:
     step: str = "leaf"  # or "line_search", or "gradient"
     alpha: float = 0.9  # of huber and quantile
     power: float = 1.5  # of tweedie
-    init: str | Start = "best"  # F_0: the best constant, "zero", or what a function says of X
+    init: str | Start = "best"  # F_0: the best constant, "zero", or a function of X
     tree: Rules = SMALL_TREES
 
 
@@ -83,7 +83,7 @@ class GBMLeaf:
 
     path: str  # the way from the root in L and R
     rows: np.ndarray = field(repr=False)  # the rows in the bag that decide its step
-    mean: float  # of their residuals: what the tree itself says
+    mean: float  # of their residuals: the value of the tree itself
     step: float  # γ, η times the mean, or the mean; the learning rate comes on top
 
 
@@ -314,7 +314,7 @@ def predict_gbm(model: TextbookGBM, X: ArrayLike) -> np.ndarray:
 def gbm_table(model: TextbookGBM, number: int, k: int = 0) -> str:
     """Return round ``number`` (from 1) row by row, for the tree of class ``k``.
 
-    A row out of the bag has its leaf in brackets: it takes the step but had no say in it. The
+    A row out of the bag has its leaf in brackets: it takes the step but did not influence it. The
     module's own example shows a table.
     """
     round_ = model.rounds[number - 1]

@@ -1,9 +1,9 @@
-"""The losses of gradient boosting, and the four things boosting asks of each.
+"""The losses of gradient boosting, and the four things boosting needs from each.
 
     start        F_0 = argmin_γ Σ w L(y, γ)            the constant to begin with
     residuals    r = -∂L/∂F                            where a row would like its F to go
     step         γ = argmin_γ Σ w L(y, F + γ)          how far the rows of one leaf go together
-    answer       what F says: a number, or class probabilities
+    answer       the prediction for F: a number, or class probabilities
 
 A step is the exact minimum where a formula gives it. Otherwise it is one Newton step from where F
 stands, Σ w r / Σ w h with h = ∂²L/∂F², or 0 when Σ w h vanishes: such a leaf is right already.
@@ -52,7 +52,7 @@ __all__ = [
     "weighted_quantile",
 ]
 
-VANISHES = 1e-150  # a Σ w h below this says nothing about how far to go
+VANISHES = 1e-150  # a Σ w h below this does not determine a step
 SHORTEST = -19.0  # e^-19 ≈ 6e-9: a leaf without any event would step to log 0 = -∞
 
 
@@ -105,7 +105,7 @@ def softmax(F: ArrayLike) -> np.ndarray:
 def weighted_quantile(y: ArrayLike, w: ArrayLike, alpha: float) -> float:
     """Return the smallest value at which the weight so far reaches α of the whole.
 
-    It minimises the quantile loss. Where the share is met exactly, so does every number up to the
+    It minimises the quantile loss. If the share is reached exactly, so does every number up to the
     next value; the lower end is taken, so the answer is always one of the values.
 
     >>> weighted_quantile([8, 1, 2, 4], [1, 1, 1, 1], 0.5), weighted_quantile([1, 2], [1, 9], 0.2)

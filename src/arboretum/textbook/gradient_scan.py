@@ -61,9 +61,9 @@ class GradientRules:
     min_gain: float = 0.0
     reach_gain: bool = True  # a gain of ``min_gain`` suffices
     min_weight: float = 1.0  # the least H of a side
-    min_rows: float = 0.0  # the least rows of a side, as told by their H
+    min_rows: float = 0.0  # the least rows of a side, estimated from their H
     xgboost: bool = True  # how categories are ordered, and where missing values of no row go
-    max_onehot: int = 3  # up to so many categories, one is tried against the rest
+    max_onehot: int = 3  # up to this many categories, one is tried against the rest
     max_cat_threshold: int = 64
     cat_smooth: float = 0.0
     cat_min_rows: float = 0.0
@@ -85,8 +85,8 @@ class GradientNode:
     bounds: tuple[float, float] = OPEN
     rules: GradientRules = DEFAULT
 
-    def rows_told(self, H: np.ndarray) -> np.ndarray:
-        """Return how many rows a bin has, as LightGBM tells it: its share of the node's rows by its H."""
+    def estimated_rows(self, H: np.ndarray) -> np.ndarray:
+        """Return how many rows a bin has, as LightGBM estimates it: its share of the node's rows by its H."""
         return np.floor(np.asarray(H) * (self.n / self.H if self.H > 0 else 0.0) + 0.5)
 
 
@@ -177,9 +177,9 @@ class GradientScan:
         return self._make(int(same[0])) if len(same) else None
 
     def best(self, n: int = 1, *, refused: bool = False) -> list[GradientCandidate]:
-        """Return the n candidates that gain most, of equals the first; refused ones only if asked for.
+        """Return the n candidates that gain most, of equals the first; refused ones only on request.
 
-        Those that have all rows on one side part nothing and are not among them.
+        Those that have all rows on one side split nothing and are not among them.
         """
         if not self.n_tried:
             return []
@@ -233,14 +233,14 @@ def scan_bins(
     gaps = bool(missing[2])
     filled = bins[:, 2] > 0  # a cut after a bin without rows is the cut before it
     below, ends = np.cumsum(bins, axis=0)[filled], np.append(cuts, np.inf)[filled]
-    told = node.rows_told(bins[filled, 1])
-    from_left = np.cumsum(told)
-    from_right = node.n - (np.cumsum(told[::-1])[::-1] - told)
+    estimated = node.estimated_rows(bins[filled, 1])
+    from_left = np.cumsum(estimated)
+    from_right = node.n - (np.cumsum(estimated[::-1])[::-1] - estimated)
     lefts, rows, at = [below[:-1]], [from_right[:-1]], [ends[:-1]]
     if gaps:
         lefts, rows = [below, below[:-1] + missing], [from_left, from_right[:-1]]
         at = [np.append(ends[:-1], np.inf), ends[:-1]]
-    left, told_left, cut = np.concatenate(lefts), np.concatenate(rows), np.concatenate(at)
+    left, rows_left, cut = np.concatenate(lefts), np.concatenate(rows), np.concatenate(at)
     heavier = (2 * left[:, 1] >= node.H) & (not node.rules.xgboost)
     goes_left = np.arange(len(left)) >= len(below) if gaps else heavier  # of missing values
 
@@ -248,7 +248,7 @@ def scan_bins(
         return float(cut[i]), None, "left" if goes_left[i] else "right"
 
     itself = float(gradient_answer(node.G, node.H, node.n, node.answer, node.bounds, node.rules))
-    return _judge(node, feature, left, told_left, question, itself, sign, float(missing[2]))
+    return _judge(node, feature, left, rows_left, question, itself, sign, float(missing[2]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,7 +264,7 @@ class ManyCuts:
         """Return the best cuts of the n columns that gain most; refused ones of columns without others."""
         starts = np.flatnonzero(np.diff(self.column, prepend=-1))
         best = []
-        for first, end in zip(starts, np.append(starts[1:], len(self.column))):
+        for first, end in zip(starts.tolist(), [*starts[1:].tolist(), len(self.column)]):
             allowed = self.scan.allowed[first:end]
             some = allowed if allowed.any() else ~allowed
             best.append(first + int(np.where(some, self.scan.gain[first:end], -np.inf).argmax()))
@@ -294,9 +294,9 @@ def scan_columns(
     ([0, 1], [13.333333333333332, 30.0])
     """
     filled, gaps = bins[..., 2] > 0, missing[:, 2] > 0
-    below, told = np.cumsum(bins, axis=1), node.rows_told(bins[..., 1])
-    from_left = np.cumsum(told, axis=1)
-    from_right = node.n - (told.sum(axis=1, keepdims=True) - from_left)
+    below, estimated = np.cumsum(bins, axis=1), node.estimated_rows(bins[..., 1])
+    from_left = np.cumsum(estimated, axis=1)
+    from_right = node.n - (estimated.sum(axis=1, keepdims=True) - from_left)
     last = below[..., 2] >= below[:, -1:, 2]
     sides = np.stack([filled & (~last | gaps[:, None]), filled & ~last & gaps[:, None]], axis=1)
     column, side, place = np.nonzero(sides)
@@ -327,7 +327,7 @@ def scan_sets(
     codes, n = list(categories), len(bins)
     found: list[
         tuple[list[int], str, np.ndarray, float]
-    ] = []  # bins left, missing, sums, rows told
+    ] = []  # bins left, missing, sums, estimated rows
     extra = 0.0
     if n <= rules.max_onehot:
         both = rules.xgboost and bool(missing[2])
@@ -336,13 +336,13 @@ def scan_sets(
                 continue
             for side in ("right", "left")[: 2 if both else 1]:
                 left = bins[b] + missing * (side == "left")
-                found.append(([b], side, left, float(node.rows_told(left[1]))))
+                found.append(([b], side, left, float(node.estimated_rows(left[1]))))
     elif rules.xgboost:
         found = _by_answer(node, bins, missing)
     else:
         extra, found = rules.cat_l2, _by_ratio(node, bins)
     lefts = np.array([left for _, _, left, _ in found]).reshape(-1, 3)
-    told = np.array([rows for *_, rows in found])
+    estimated = np.array([rows for *_, rows in found])
 
     def question(i: int) -> tuple[float, frozenset[int], str]:
         return np.nan, frozenset(codes[b] for b in found[i][0]), found[i][1]
@@ -350,7 +350,7 @@ def scan_sets(
     itself = float(gradient_answer(node.G, node.H, node.n, np.nan, node.bounds, node.rules))
     if rules.path_smooth > 0 and not np.isnan(node.answer):
         itself = node.answer
-    return _judge(node, feature, lefts, told, question, itself, 0, float(missing[2]), extra)
+    return _judge(node, feature, lefts, estimated, question, itself, 0, float(missing[2]), extra)
 
 
 def _by_answer(node: GradientNode, bins: np.ndarray, missing: np.ndarray) -> list:
@@ -378,8 +378,8 @@ def _by_answer(node: GradientNode, bins: np.ndarray, missing: np.ndarray) -> lis
 def _by_ratio(node: GradientNode, bins: np.ndarray) -> list:
     """Return LightGBM's partings: beginnings and ends of the order by G / (H + smooth)."""
     rules = node.rules
-    told = node.rows_told(bins[:, 1])
-    some = np.flatnonzero((bins[:, 1] > 0) & (told >= rules.cat_min_rows))
+    estimated = node.estimated_rows(bins[:, 1])
+    some = np.flatnonzero((bins[:, 1] > 0) & (estimated >= rules.cat_min_rows))
     ratio = bins[some, 0] / (bins[some, 1] + rules.cat_smooth)
     order = some[np.argsort(ratio, kind="stable")].tolist()
     longest = min(rules.max_cat_threshold, (len(order) + 1) // 2)
@@ -387,7 +387,7 @@ def _by_ratio(node: GradientNode, bins: np.ndarray) -> list:
     for way in (order, order[::-1]):
         sums, rows, group = np.zeros(3), 0.0, 0.0
         for i, b in enumerate(way[:longest]):
-            sums, rows, group = sums + bins[b], rows + told[b], group + told[b]
+            sums, rows, group = sums + bins[b], rows + estimated[b], group + estimated[b]
             right = node.n - rows
             if right < rules.min_rows or right < rules.min_group:
                 break
@@ -405,7 +405,7 @@ def _judge(
     node: GradientNode,
     feature: int,
     left: np.ndarray,
-    told: np.ndarray,
+    estimated: np.ndarray,
     question: Callable[[int], tuple[float, frozenset[int] | None, str]],
     itself: float,
     sign: int | np.ndarray,
@@ -417,7 +417,7 @@ def _judge(
     right = np.array([node.G, node.H, node.n]) - left
     lean, rows = (
         node.answer,
-        (told, node.n - told) if rules.min_rows > 0 else (left[:, 2], right[:, 2]),
+        (estimated, node.n - estimated) if rules.min_rows > 0 else (left[:, 2], right[:, 2]),
     )
     answers = [
         gradient_answer(s[:, 0], s[:, 1], n, lean, node.bounds, rules, extra_l2)
@@ -493,12 +493,12 @@ def scan_one(
     itself = float(gradient_answer(node.G, node.H, node.n, node.answer, node.bounds, node.rules))
     if categories is not None and node.rules.path_smooth > 0 and not np.isnan(node.answer):
         itself = node.answer
-    told = np.array([left[2]])
+    estimated = np.array([left[2]])
     scan = _judge(
         node,
         feature,
         left[None],
-        told,
+        estimated,
         lambda i: (cut, categories, default),
         itself,
         sign,

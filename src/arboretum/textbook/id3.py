@@ -1,6 +1,6 @@
-"""ID3: ask the attribute that tells most about the class, one branch per value, and repeat.
+"""ID3: split on the attribute with most information about the class, one branch per value, and repeat.
 
-    grow_id3                        until the node is pure or no attribute is worth asking:
+    grow_id3                        until the node is pure or no attribute is worth a split:
       H(D), H(D|A), g(D, A)           the entropy, what is left of it, the gain (impurities.py)
       candidates                      every attribute with its gain and a verdict
       {D_v}                           the rows of each value v go on, the attribute is used up
@@ -22,7 +22,7 @@ code have its numbers:
     (3)      done when nothing is left to split
 
 Attributes are categories: words, or codes 0, 1, ... (words.py). A missing value counts as one more
-value. Only values met at a node have a branch; a row with another value gets the node's own answer.
+value. Only values that occur at a node have a branch; a row with another value gets the node's own answer.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ TIE = 1e-9  # figures closer than this differ by rounding only
 # ---------------------------------------------------------------------- the cases
 @dataclass(frozen=True, eq=False)
 class Cases:
-    """Rows with their classes and weights; ``n_values`` says what the columns hold."""
+    """Rows with their classes and weights; ``n_values`` holds the number of values of each column."""
 
     X: np.ndarray
     y: np.ndarray
@@ -140,7 +140,7 @@ def last_largest(values: ArrayLike) -> int:
 # ---------------------------------------------------------------------- candidates
 @dataclass(frozen=True)
 class ID3Candidate:
-    """One attribute of a node and what asking it would tell."""
+    """One attribute of a node and the information of a split on it."""
 
     feature: int
     figures: InformationGain  # H(D), and the share and entropy of every branch
@@ -156,7 +156,7 @@ class ID3Candidate:
 def id3_candidates(
     cases: Cases, features: list[int], epsilon: float = 0.0
 ) -> tuple[list[ID3Candidate], int | None]:
-    """Return the table of the attributes still to ask, and which of them to ask (None: none pays).
+    """Return the table of the unused attributes, and which of them to split on (None: none pays).
 
     The largest gain wins, the first column of equals, if it is more than ``epsilon``.
 
@@ -198,7 +198,7 @@ class ID3Node:
     n_values: tuple[int, ...] = field(repr=False)
     stop: str = ""  # why the node is a leaf
     candidates: list[ID3Candidate] = field(default_factory=list, repr=False)
-    feature: int | None = None  # the attribute asked
+    feature: int | None = None  # the attribute of the split
     children: dict[int, ID3Node] = field(default_factory=dict, repr=False)  # by value
     words: Words = field(default=NO_WORDS, repr=False)
 
@@ -316,7 +316,7 @@ def _reason_to_stop(
 def predict_proba_id3(tree: ID3Node, X: ArrayLike) -> np.ndarray:
     """Return the class shares of every row's last node, of shape (n, n_classes).
 
-    A row stops early where its value was not met; the node reached so far answers.
+    A row stops early if its value did not occur; the node reached so far predicts.
 
     >>> tree = grow_id3([[0], [0], [1]], [0, 0, 1], n_values=[3])
     >>> predict_proba_id3(tree, [[0], [1], [2]]).round(3).tolist()

@@ -134,7 +134,7 @@ class InformationGain:
 
 
 def information_gain(y: ArrayLike, a: ArrayLike, w: ArrayLike | None = None) -> InformationGain:
-    """Return what knowing attribute ``a`` tells about the class ``y``.
+    """Return the information of attribute ``a`` about the class ``y``.
 
     Is a person taller than 190 cm (a), and an NBA player (y)?
 
@@ -186,7 +186,7 @@ def weighted_median(y: ArrayLike, w: ArrayLike | None = None) -> float:
     """Return the middle of the lower and the upper weighted median.
 
     The lower one is the first value at which the weight so far reaches half of the total, the upper
-    one the first at which it exceeds half. They differ only when the half is met exactly.
+    one the first at which it exceeds half. They differ only if the half is reached exactly.
 
     >>> weighted_median([1, 2, 3, 10]), weighted_median([1, 2, 3], [1, 1, 5])
     (2.5, 3.0)

@@ -16,7 +16,7 @@
 The factor of h differs from XGBoost's 2 for more than two classes.
 
 A row that two columns of a bundle use keeps the value of the one that joined first. For the other it is as
-if its value were the usual one: in the histograms, and when the rows of a node are parted. `BundledTable.X`
+if its value were the usual one: in the histograms, and when the rows of a node are split. `BundledTable.X`
 is the table as the bundles remember it; new rows are answered by what they really hold.
 """
 

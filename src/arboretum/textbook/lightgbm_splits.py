@@ -14,7 +14,7 @@ child that keeps all rows, which leans on the node once more, so that a split th
 gains nothing; for categories that of what the node answers now.
 
 Numbers are cut between bins: ``x <= cut`` goes left, missing values to both sides in turn. Categories
-are parted one against the rest if there are few: fewer than ``max_cat_to_onehot``, because the
+are split one against the rest if there are few: fewer than ``max_cat_to_onehot``, because the
 program counts the bin of missing values, too. If there are many, they are sorted by
 
     Σg / (Σh + cat_smooth)
@@ -202,7 +202,7 @@ def number_candidates(
     output: float | None = None,
     settings: LGBMSettings = DEFAULT,
 ) -> list[LGBMCandidate]:
-    """Return every cut between bins that parts the rows, from below.
+    """Return every cut between bins that splits the rows, from below.
 
     Parameters
     ----------

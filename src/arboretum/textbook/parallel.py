@@ -109,7 +109,7 @@ def bytes_per_split(parallel: ParallelGrowth) -> float:
 
     >>> X = np.arange(8.0)[:, None]
     >>> grown = grow_feature_parallel(X, X[:, 0] - 3, np.ones(8), 1)
-    >>> bytes_per_split(grown)  # one worker has nobody to send anything to
+    >>> bytes_per_split(grown)  # one worker sends nothing
     0.0
     """
     splits = sum(not node.is_leaf for node in parallel.tree)
@@ -324,7 +324,8 @@ class VotingExperiment:
 def voting_experiment(
     n_rows: int, n_tables: int = 20, workers: int = 4, top_k: int = 2, n_columns: int = 12
 ) -> VotingExperiment:
-    """Grow trees of five leaves by voting and serially, on tables whose columns all say a little.
+    """Grow trees of five leaves by voting and serially, on tables whose columns all have a little
+    information.
 
     With 4 workers, 12 columns and 2 votes each, 20 tables of every size:
 
@@ -349,16 +350,16 @@ def voting_experiment(
         g, h = signal + 3 * rng.normal(size=n_rows), np.ones(n_rows)
         voting = grow_voting_parallel(X, g, h, workers, top_k, rules)
         data = grow_data_parallel(X, g, h, workers, rules)
-        questions = [[_asked(node) for node in one.tree] for one in (voting, data)]
+        questions = [[_split_of(node) for node in one.tree] for one in (voting, data)]
         same += questions[0] == questions[1]
-        gains += [sum(gain for *_, gain in asked) for asked in questions]
+        gains += [sum(gain for *_, gain in splits) for splits in questions]
         sent += [voting.bytes, data.bytes]
     return VotingExperiment(
         n_rows, n_tables, same / n_tables, float(gains[0] / gains[1]), float(sent[0] / sent[1])
     )
 
 
-def _asked(node: LGBMNode) -> tuple[str, int, float, float]:
+def _split_of(node: LGBMNode) -> tuple[str, int, float, float]:
     c = node.chosen
     return (node.path, c.feature, c.cut, c.gain) if c is not None else (node.path, -1, 0.0, 0.0)
 

@@ -39,13 +39,13 @@ __all__ = [
 def proximity_counts(
     leaves: ArrayLike, in_bag: ArrayLike | None = None, new: ArrayLike | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return in how many trees two rows share a leaf, and how many trees were asked about them.
+    """Return in how many trees two rows share a leaf, and how many trees were compared.
 
     Both are of shape (n, n), or (n_new, n) if new rows are compared with the training rows. See
     ``proximity`` for the parameters.
 
-    >>> together, asked = proximity_counts([[0, 0, 3], [2, 2, 1], [1, 0, 0]])
-    >>> together.tolist(), int(asked.min())
+    >>> together, compared = proximity_counts([[0, 0, 3], [2, 2, 1], [1, 0, 0]])
+    >>> together.tolist(), int(compared.min())
     ([[3, 2, 0], [2, 3, 1], [0, 1, 3]], 3)
     """
     leaves = np.asarray(leaves)
@@ -55,13 +55,13 @@ def proximity_counts(
         shapes = f"leaves {leaves.shape}, in_bag {away.shape} and new {others.shape}"
         raise ValueError(f"{shapes} need the same trees, one per row of the array")
     together = np.zeros((others.shape[1], leaves.shape[1]), dtype=np.int64)
-    asked = np.zeros_like(together)
+    compared = np.zeros_like(together)
     away_too = away if new is None else np.ones(others.shape, dtype=bool)  # no tree saw a new row
     for leaf_of, mine, is_away, am_away in zip(leaves, others, away, away_too):
         both_away = am_away[:, None] & is_away[None, :]
-        asked += both_away
+        compared += both_away
         together += both_away & (mine[:, None] == leaf_of[None, :])
-    return together, asked
+    return together, compared
 
 
 def proximity_of_leaves(
@@ -87,8 +87,8 @@ def proximity_of_leaves(
     >>> proximity_of_leaves(leaves, in_bag=[[0, 0, 1], [2, 0, 0], [0, 0, 1]]).tolist()
     [[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    together, asked = proximity_counts(leaves, in_bag, new)
-    matrix = together / np.maximum(asked, 1)
+    together, compared = proximity_counts(leaves, in_bag, new)
+    matrix = together / np.maximum(compared, 1)
     if new is None:
         np.fill_diagonal(matrix, 1.0)
     return matrix
@@ -195,7 +195,7 @@ def class_prototypes(
     """Return what is typical of every class.
 
     For each class: the row of it with most class-mates among its ``k`` nearest other rows, and the
-    medians of these mates (modes unless ``kinds`` says "numeric"). A further prototype of the
+    medians of these mates (modes unless ``kinds`` is "numeric"). A further prototype of the
     class is looked for among the rows that the ones before leave over. Ties go to the larger sum of
     the mates' proximities, then to the lower row. A row without any mate is no prototype.
 

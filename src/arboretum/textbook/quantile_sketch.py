@@ -18,7 +18,7 @@ It is ε-approximate if rmax - rmin - weight <= ε·W everywhere. What is known 
     summarise    the values themselves      ε = 0
     merge        bounds add up              ε = max(ε1, ε2)
     query        a value for a rank d       r⁻ - ½·ε·W <= d <= r⁺ + ½·ε·W
-    prune        ask for n equally spaced   ε + 1/(n - 1)
+    prune        keep n equally spaced      ε + 1/(n - 1)
                  ranks, keep the answers
 
 Merging costs nothing, so parts of the data can be summarised apart (by threads, by machines) and

@@ -26,9 +26,9 @@ class Question:
 
     feature: int
     kind: str  # "threshold": x <= threshold; "subset": x in left_categories
-    threshold: float  # NaN for a subset; +inf asks whether a value is present
+    threshold: float  # NaN for a subset; +inf tests whether a value is present
     left_categories: frozenset[int] = frozenset()
-    right_categories: frozenset[int] = frozenset()  # a category the node has not met is in neither
+    right_categories: frozenset[int] = frozenset()  # a category the node has not seen is in neither
 
     def yes(self, x: np.ndarray) -> np.ndarray:
         """Return which of the column's values answer yes; a missing one never does."""
@@ -37,7 +37,7 @@ class Question:
         return x <= self.threshold
 
     def no(self, x: np.ndarray) -> np.ndarray:
-        """Return which values answer no; a missing one and a category not met never do."""
+        """Return which values answer no; a missing one and an unseen category never do."""
         if self.kind == "subset":
             return np.isin(x, sorted(self.right_categories))
         return x > self.threshold
@@ -103,7 +103,7 @@ def subsets(x: np.ndarray) -> list[frozenset[int]]:
 def sorted_subsets(
     x: np.ndarray, y: np.ndarray, w: np.ndarray, n_classes: tuple[int, ...] | None
 ) -> list[frozenset[int]]:
-    """Return the subsets met by a scan over the categories sorted by mean target.
+    """Return the subsets visited by a scan over the categories sorted by mean target.
 
     For two classes and for squared error the best subset is among these m - 1. Otherwise it is a
     heuristic: sort by the share of each class (by each target) in turn and pool all the scans.

@@ -1,12 +1,12 @@
 """Further reading: SHAP values by their definition, what a column adds on average to what is known.
 
-A row has d columns. A *game* says what is expected of the model if only the columns of a set S are known,
+A row has d columns. A *game* is the expected prediction if only the columns of a set S are known,
 v(S). A column that becomes known changes that, and by how much depends on what was known before; its value
 is the mean over all orders in which columns can become known:
 
     φ_i = Σ over S without i of   |S|! (d - |S| - 1)! / d!   ·   ( v(S + i) - v(S) )
 
-    v({})  ──φ_a──►  ──φ_b──►  ──φ_c──►  v({a, b, c})          base + Σ φ = what the model says
+    v({})  ──φ_a──►  ──φ_b──►  ──φ_c──►  v({a, b, c})          base + Σ φ = the prediction
 
 Two games are played with trees. They differ in what an unknown column means:
 
@@ -53,11 +53,11 @@ class Branching:
     Attributes
     ----------
     value : float array
-        What a leaf says, a number for each output.
+        The value of a leaf, a number for each output.
     weight : float
         Of the training rows that came here.
     column : int
-        That is asked for; -1 at a leaf.
+        The column of the split; -1 at a leaf.
     goes : callable
         The branch (0, 1, …) that a row takes.
     branches : list of Branching
@@ -78,7 +78,7 @@ class Branching:
 
 
 def expected_by_shares(node: Branching, row: Any, known: frozenset[int]) -> np.ndarray:
-    """Return what a tree is expected to say of a row of which only some columns are known."""
+    """Return the expected prediction of a tree for a row of which only some columns are known."""
     if not node.branches:
         return np.atleast_1d(np.asarray(node.value, np.float64))
     if node.column in known:

@@ -5,7 +5,7 @@ The plain rule, for one node t of N_t among N rows, split into a left and a righ
     gain     N_t/N · (imp(t) - N_L/N_t · imp(L) - N_R/N_t · imp(R))       `impurity_decrease`
     choose   the question with the largest gain                          `choose`
 
-    questions      between any two neighbouring values; every way to part the categories (questions.py)
+    questions      between any two neighbouring values; every way to divide the categories (questions.py)
     candidates     each question with its counts, impurities and gain
     choose         the best of them
 
@@ -290,7 +290,7 @@ class Sample:
         return chance * float(self.w.sum()) / self.total
 
     def chance(self, n_categories: int, n_rows: int, before: float) -> float:
-        """Return what of a decrease is held to be chance, for a node of so many categories and rows."""
+        """Return the part of a decrease attributed to chance, for the categories and rows of a node."""
         penalty, two_classes = self.rules.category_penalty, self.rules.two_classes
         chance = penalty * chance_gain(n_categories, n_rows, before)
         if self.n_classes == (2,) if two_classes is None else two_classes:
@@ -385,7 +385,7 @@ def chance_gain(n_categories: int, n_rows: int, before: float) -> float:
 
 
 def loner_gain(n_categories: int, n_rows: int, before: float) -> float:
-    """Return the impurity of the rows that are alone in their category, as far as the numbers tell.
+    """Return the impurity of the rows that are alone in their category, as far as the numbers show it.
 
     Such a row is its own mean: of two classes it gains all of its impurity, not 2/π of it. If m is more
     than half of n, at least 2m - n categories hold a single row. Charged in full, names of rows gain nothing.

@@ -8,11 +8,11 @@
     final learner    learns y from these answers, a column (or one per class) for every learner
     learners         then learn once more, from all rows; they answer for new rows
 
-Without folds the final learner would believe whoever knows the training rows by heart.
+Without folds the final learner would trust learners that memorised the training rows.
 
 A learner is a function of (X, y, w) that returns a hypothesis, a function of X (weak_learners.py): numbers
 of shape (n,), or class shares of shape (n, K). Of two classes only the second share is kept, since the
-first says the same.
+first is equivalent.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def stack(
 
 
 def predict_stack(model: Stack, X: ArrayLike) -> np.ndarray:
-    """Return what the final hypothesis says to the learners' answers."""
+    """Return the final hypothesis' predictions from the learners' answers."""
     X = np.asarray(X, dtype=np.float64)
     answers = np.hstack([answer_columns(hypothesis, X) for hypothesis in model.hypotheses])
     return np.asarray(model.final(np.hstack([answers, X]) if model.passthrough else answers))

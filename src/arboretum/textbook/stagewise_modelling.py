@@ -59,7 +59,7 @@ TIE = 1e-12  # losses closer than this share of the loss are equal; the first hy
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """What a round knows when it begins."""
+    """The state at the start of a round."""
 
     X: np.ndarray
     y: np.ndarray

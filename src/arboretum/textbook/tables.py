@@ -28,7 +28,7 @@ temperature  0.9403  0.9111  0.0292  smaller gain
 humidity     0.9403  0.7885  0.1518  smaller gain
 wind         0.9403  0.8922  0.0481  smaller gain
 >>> print(table(tree))
-node                                asked     rows    gain  no  yes
+node                                split     rows    gain  no  yes
 root                                outlook     14  0.2467   5    9
 outlook = overcast                  pure         4       -   0    4
 outlook = rain                      wind         5  0.9710   2    3
@@ -212,9 +212,9 @@ def _plain(values: Any) -> tuple:
 def _(tree: TextbookNode) -> Table:
     rows = []
     for node in tree:
-        asked, gain = (_question(node.chosen), node.chosen.gain) if node.chosen else ("leaf", None)
+        split, gain = (_question(node.chosen), node.chosen.gain) if node.chosen else ("leaf", None)
         rows.append(
-            (path_text(node.path), asked, len(node.rows), node.impurity, gain, numbers(node.value))
+            (path_text(node.path), split, len(node.rows), node.impurity, gain, numbers(node.value))
         )
     return Table(("node", "question", "rows", "impurity", "gain", "value"), tuple(rows))
 
@@ -232,12 +232,12 @@ def _(tree: ID3Node) -> Table:
     rows = []
     for name, node in _named_id3(tree):
         chosen = next((c for c in node.candidates if c.verdict == "chosen"), None)
-        asked, gain = node.stop or "leaf", None
+        split, gain = node.stop or "leaf", None
         if chosen:
-            asked, gain = node.words.name(chosen.feature), chosen.gain
-        rows.append((name, asked, len(node.rows), gain, *_plain(node.counts)))
+            split, gain = node.words.name(chosen.feature), chosen.gain
+        rows.append((name, split, len(node.rows), gain, *_plain(node.counts)))
     classes = _class_columns(tree.words, len(tree.counts))
-    return Table(("node", "asked", "rows", "gain", *classes), tuple(rows))
+    return Table(("node", "split", "rows", "gain", *classes), tuple(rows))
 
 
 def _named_c45(node: C45Node, name: str = "") -> Iterator[tuple[str, C45Node]]:
@@ -252,8 +252,8 @@ def _named_c45(node: C45Node, name: str = "") -> Iterator[tuple[str, C45Node]]:
 def _(tree: C45Node) -> Table:
     words, rows = tree.cases.words, []
     for name, node in _named_c45(tree):
-        asked = _test(node.test, words) if node.test and node.children else node.stop or "leaf"
-        rows.append((name, asked, node.weight, node.errors, *_plain(node.counts)))
+        split = _test(node.test, words) if node.test and node.children else node.stop or "leaf"
+        rows.append((name, split, node.weight, node.errors, *_plain(node.counts)))
     classes = _class_columns(words, len(tree.counts))
     return Table(("node", "test", "weight", "errors", *classes), tuple(rows))
 

@@ -146,7 +146,7 @@ def grow_by(
     h: np.ndarray,
     settings: XGBSettings = DEFAULT,
 ) -> XGBNode:
-    """Grow and prune a tree whose nodes ask ``look(path, rows)`` for their candidates."""
+    """Grow and prune a tree whose nodes get their candidates from ``look(path, rows)``."""
 
     def below(path: str, rows: np.ndarray) -> XGBNode:
         # one branch after the other: no split depends on another branch, so the tree is that of

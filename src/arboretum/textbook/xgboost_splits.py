@@ -21,7 +21,7 @@ missing get what is left of the node's totals, and are tried on both sides of ev
     x < cut        left  = present below             right = node - left       missing go right
                    right = present from there on     left  = node - right      missing go left
 
-Categories are parted by sets instead of cuts: see xgboost_categories.py.
+Categories are split by sets instead of cuts: see xgboost_categories.py.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class XGBCandidate:
 
     @property
     def question(self) -> str:
-        """What a row is asked; yes goes left."""
+        """The test of a row; yes goes left."""
         if self.categories is None:
             return f"x{self.feature} < {self.cut:.6g}"
         return f"x{self.feature} in {{{', '.join(f'{c:.6g}' for c in sorted(self.categories))}}}"
@@ -172,7 +172,7 @@ def column_candidates(
 ) -> list[XGBCandidate]:
     """Return every cut of one column, in order; where values are missing, both ways for each.
 
-    Cuts lie half way between neighbouring values, or where ``proposed`` says (see
+    Cuts lie half way between neighbouring values, or where ``proposed`` puts them (see
     xgboost_approximate.py). Where values are missing, the last candidate parts
     them from all present ones, which go left; its cut is that of the program: the largest value,
     plus its size, plus a millionth. With nothing missing in the node, missing values would go left.

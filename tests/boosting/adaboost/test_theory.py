@@ -210,7 +210,7 @@ def test_what_the_theory_is_not_about():
         lambda: model.edges_,
         lambda: model.normalisers_,
     ):
-        with pytest.raises(ParameterError, match=r"in SAMME\.R class shares vote"):
+        with pytest.raises(ParameterError, match=r"in SAMME\.R probabilities vote"):
             ask()
     model = AdaBoostClassifier(n_estimators=3).fit(X, y)
     with pytest.raises(ParameterError, match="theta of margin_bound must lie between -1 and 1"):

@@ -47,7 +47,7 @@ PARAMETERS = {
     "monotone columns": ({"monotone_constraints": [1, 0]}, "2 signs for 5 columns"),
     "groups of columns": ({"interaction_constraints": [[0, 9]]}, "names column 9"),
     "objective": ({"objective": "binry"}, "did you mean 'binary'"),
-    "objective of numbers": ({"objective": "regression"}, "does not tell classes"),
+    "objective of numbers": ({"objective": "regression"}, "does not predict classes"),
     "objective of xgboost": ({"objective": "binary:logistic"}, "name of xgboost"),
     "two weights": ({"is_unbalance": True, "scale_pos_weight": 2.0}, "not both"),
     "bags of lists": ({"bagging_by_query": True}, "LGBMRanker"),
@@ -117,9 +117,9 @@ FITS = {
         LGBMClassifier, {"monotone_constraints": [1, 0, 0, 0, 0]}, {"categorical_feature": [0]},
         "only numbers",
     ),
-    "earlier model": (LGBMClassifier, {}, {"init_model": 3}, "goes on from"),
+    "earlier model": (LGBMClassifier, {}, {"init_model": 3}, "can continue from"),
     "earlier model of another kind": (
-        LGBMRegressor, {}, {"init_model": XGBRegressor(n_estimators=1).fit(X, T)}, "its own kind",
+        LGBMRegressor, {}, {"init_model": XGBRegressor(n_estimators=1).fit(X, T)}, "of its own class",
     ),
     "bags of classes": (
         LGBMRegressor, {"pos_bagging_fraction": 0.5, "bagging_freq": 1}, {}, "need objective 'binary'",

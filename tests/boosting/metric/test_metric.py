@@ -472,7 +472,7 @@ def test_settings_change_the_figure():
     ("name", "arguments", "message"),
     [
         ("rmse", ([], []), "at least one row"),
-        ("rmse", ([1, 2], [1]), "2 rows need as many predictions"),
+        ("rmse", ([1, 2], [1]), "2 rows need one prediction each"),
         ("rmse", ([1, 2], [[1, 2], [1, 2]]), "one number per row"),
         ("mlogloss", ([0, 1], [1, 2]), "one column per class"),
         ("mlogloss", ([0, 2], np.eye(2)), r"classes must be 0\.\.1, got 0\.\.2"),

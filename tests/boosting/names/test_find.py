@@ -79,7 +79,7 @@ def test_states_and_pickles_are_the_same_objective(dialect, name):
      {"name": "f", "dialect": "lightgbm", "n_classes": None, "n_outputs": -1, "function": None}],
 )  # fmt: skip
 def test_damaged_states(state):
-    with pytest.raises(ModelFileError, match="no objective known"):
+    with pytest.raises(ModelFileError, match="objective of the model is invalid"):
         objective_from_state(state)
 
 
@@ -108,11 +108,11 @@ def test_every_setting_is_a_parameter_of_the_models(model):
 @pytest.mark.parametrize(
     ("model", "objective", "message"),
     [
-        (XGBClassifier, "reg:gamma", "does not tell classes"),
+        (XGBClassifier, "reg:gamma", "does not predict classes"),
         (XGBRegressor, "multi:softmax", "is for classes: use XGBClassifier"),
         (XGBRegressor, "rank:map", "is for orders: use XGBRanker"),
         (XGBRegressor, "rank:mop", "did you mean 'rank:map'"),
-        (LGBMClassifier, "mae", "does not tell classes"),
+        (LGBMClassifier, "mae", "does not predict classes"),
         (LGBMClassifier, "rank:map", "which is a name of xgboost"),
         (LGBMRegressor, "ova", "use LGBMClassifier"),
         (LGBMRegressor, "lambdarank", "use LGBMRanker"),

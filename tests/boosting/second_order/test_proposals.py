@@ -96,9 +96,12 @@ def test_words_samples_and_files(way, tmp_path):
         ({"proposals": "iteration"}, "'iteration' is now called 'round'"),
         ({"sketch_eps": 0.1, "max_bin": 9}, "give one of them"),
         ({"sketch_eps": 0.1, "tree_method": "hist"}, "needs tree_method='approx'"),
-        ({"proposals": "local", "max_leaves": 4}, "knows no grow_policy"),
-        ({"proposals": "local", "monotone_constraints": (1, 0, 0)}, "knows no monotone"),
-        ({"proposals": "local", "interaction_constraints": [[0, 1]]}, "knows no interaction"),
+        ({"proposals": "local", "max_leaves": 4}, "does not support grow_policy"),
+        ({"proposals": "local", "monotone_constraints": (1, 0, 0)}, "does not support monotone"),
+        (
+            {"proposals": "local", "interaction_constraints": [[0, 1]]},
+            "does not support interaction",
+        ),
     ],
 )
 def test_what_is_refused(options, message):

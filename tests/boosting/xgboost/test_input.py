@@ -52,7 +52,7 @@ BAD = {
     "classes' objective": (lambda: _fit(XGBRegressor(objective="multi:softprob")), "XGBClassifier"),
     "orders' objective": (lambda: _fit(XGBRegressor(objective="rank:ndcg")), "XGBRanker"),
     "numbers' objective": (
-        lambda: _fit(XGBClassifier(objective="reg:gamma"), y=halves(Y)), "does not tell classes"),
+        lambda: _fit(XGBClassifier(objective="reg:gamma"), y=halves(Y)), "does not predict classes"),
     "hinge of three": (
         lambda: _fit(XGBClassifier(objective="binary:hinge"), y=thirds(Y)), "two classes"),
     "gamma of negatives": (lambda: _fit(XGBRegressor(objective="reg:gamma")), "0 or more"),
@@ -121,11 +121,11 @@ BAD = {
     "exact categories": (lambda: _fit(XGBRegressor(tree_method="exact"), *mixed()), "categories"),
     "exact leaves": (lambda: _fit(XGBRegressor(tree_method="exact", max_leaves=4)), "level by level"),
     "endless trees": (
-        lambda: _fit(XGBRegressor(grow_policy="lossguide", max_depth=0)), "needs an end"),
+        lambda: _fit(XGBRegressor(grow_policy="lossguide", max_depth=0)), "needs a limit"),
     "kinds": (lambda: _fit(XGBRegressor(feature_types=["x"] * 5)), "feature_types"),
     "weights of columns": (lambda: _fit(XGBRegressor(), feature_weights=[1] * 5), "equal probability"),
     # going on
-    "going on from nothing": (lambda: _fit(XGBRegressor(), xgb_model=XGBRegressor()), "goes on from"),
+    "going on from nothing": (lambda: _fit(XGBRegressor(), xgb_model=XGBRegressor()), "can continue from"),
     "going on with other outputs": (
         lambda: _fit(
             XGBClassifier(), y=halves(Y),

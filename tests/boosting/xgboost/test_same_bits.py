@@ -205,7 +205,7 @@ def test_a_snapshot_of_another_fit_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"resume": True}, "say where"),
+        ({"resume": True}, "give its path"),
         ({"resume": "nowhere.snap"}, "no such snapshot"),
         ({"save_snapshot": 3}, "a path or None"),
         ({"save_snapshot": "a", "snapshot_every": 0}, "an int ≥ 1"),
@@ -223,7 +223,9 @@ def test_a_snapshot_with_more_rounds_than_are_wanted_is_refused(tmp_path):
     X, y = mixed(60)
     keep = {"save_snapshot": tmp_path / "run.snap", "snapshot_every": 1, "resume": True}
     XGBRegressor(n_estimators=4).fit(X, y, **keep)
-    with pytest.raises(ParameterError, match="has 4 rounds, and 2 are wanted: ask for at least 4"):
+    with pytest.raises(
+        ParameterError, match="has 4 rounds, and 2 are requested: request at least 4"
+    ):
         XGBRegressor(n_estimators=2).fit(X, y, **keep)
     assert len(XGBRegressor(n_estimators=4).fit(X, y, **keep)) == 4
 

@@ -91,7 +91,7 @@ def test_a_class_the_model_does_not_know_is_an_error_of_the_model(model, csv):
     output = ok("evaluate", model, csv("x,y\n1,a\n2,a\n3,b\n4,c\n"))
     assert cells(output, "accuracy") == ["0.7500"]
     assert "log loss" not in output[: output.index("note")]
-    assert "does not know the class 'c'" in output
+    assert "was trained without the class 'c'" in output
     assert cells(output[output.index("Confusion") :], "c") == ["0", "1", "0"]
 
 
@@ -142,7 +142,7 @@ def test_a_model_that_does_not_know_its_target(shelf, csv, tmp_path):
     arboretum.CARTClassifier().fit([[1], [2]], ["a", "b"]).save(tmp_path / "m.arb")
     code, line = fails("evaluate", tmp_path / "m.arb", table)
     assert code == 2
-    assert "does not say what it predicts: give --target COLUMN" in line
+    assert "does not name its target: give --target COLUMN" in line
     # trained without names: columns are taken in order, and a warning says so
     result = run("evaluate", tmp_path / "m.arb", table, "--target", "y")
     assert cells(result.stdout, "accuracy") == ["1.0000"]
@@ -161,7 +161,7 @@ BAD = [
     ("x,z\n1,a\n", [], "no column 'y' for the target"),
     ("x,z\n1,a\n", ["--target", "zz"], "no column 'zz' for the target (did you mean 'z'?)"),
     ("xx,y\n1,a\n", [], "lacks a column the model was trained on: 'x' (did you mean 'xx'?)"),
-    ("x,y\n1,no\n2,yes\n", [], "holds 'no', 'yes', the model knows the classes 'a', 'b'"),
+    ("x,y\n1,no\n2,yes\n", [], "holds 'no', 'yes', the model has the classes 'a', 'b'"),
     ("x,y\n1,\n2,\n", [], "has no value in any row"),
     ("x,y,w\n1,a,1\n", ["--weight", "v"], "no column 'v' for the weights"),
     ("x,y,w\n1,a,0\n", ["--weight", "w"], "weight column 'w': sample_weight is zero in every row"),

@@ -35,7 +35,7 @@ def test_a_row_of_a_tree_has_its_leaf(shelf):
     output = ok("explain", shelf / "fate.arb", shelf / "seedlings.csv", "--row", "17")
     assert "row 17 in CARTClassifier" in output
     assert "The way down" in output
-    assert "what the columns of row 17 add" in output
+    assert "contributions of the columns to row 17" in output
     assert output.count("leaf ") >= 1
 
 
@@ -90,7 +90,7 @@ def test_another_file_than_that_of_the_training(shelf, booster):
         (["--node", "9999"], 2, "there is no node 9999"),
         (["--node", "0", "--tree", "77"], 2, "there is no tree 77"),
         (["--round", "99"], 2, "error: there is no round 99"),
-        (["--node", "0", "--tree", "one"], 2, "--tree wants a number"),
+        (["--node", "0", "--tree", "one"], 2, "--tree takes a number"),
     ],
 )
 def test_errors(shelf, booster, words, code, message):
@@ -121,7 +121,7 @@ def test_a_member_of_a_stack_has_classes_by_name(shelf, stack):
     assert any(f"{name} (probability" in output for name in names)
     row = ok("explain", stack, table, "--member", member, "--row", "3")
     assert "row 3 in RandomForestClassifier" in row
-    assert "what the columns of row 3 add" in row
+    assert "contributions of the columns to row 3" in row
 
 
 def test_a_row_of_a_stack_says_how_to_go_on(shelf, stack):

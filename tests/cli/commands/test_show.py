@@ -70,7 +70,7 @@ BAD = [
     (["--format", "rules", "--max-depth", "2"], "--max-depth does not go with rules"),
     (["--format", "gif"], "invalid value for '--format'"),
     (["--max-depth", "-1"], "invalid value for '--max-depth'"),
-    (["-o", "tree.gif"], "cannot tell from the name 'tree.gif' what to write: add --format"),
+    (["-o", "tree.gif"], "the name 'tree.gif' does not give the format: add --format"),
 ]
 
 

@@ -59,8 +59,8 @@ def test_scores_by_the_rows_that_chose_the_round_say_so(shelf, tmp_path):
         "xgb",
     )
     words = (*words, "--set", "n_estimators=5", "--test-size", "0.3")
-    assert "chosen by these rows" in ok(*words, "--early-stopping", "2")
-    assert "chosen by these rows" not in ok(*words)
+    assert "chosen on these rows" in ok(*words, "--early-stopping", "2")
+    assert "chosen on these rows" not in ok(*words)
 
 
 def test_a_table_becomes_the_model_python_would_have_made(shelf, tmp_path):
@@ -155,7 +155,7 @@ def test_rows_held_out(shelf, tmp_path):
     words = ("train", shelf / "seedlings.csv", "-t", "fate", "--set", "max_depth=3")
     output = ok(*words, "--test-size", "0.25", "-o", tmp_path / "a.arb")
     assert "Scores on 150 rows held out" in output
-    assert fact(output, "data").endswith("600 rows, 450 of them to learn from")
+    assert fact(output, "data").endswith("600 rows, 450 of them for training")
     assert load(tmp_path / "a.arb").tree_.count[0] == 450
     # the same shares of classes on both sides
     held_out = [int(cells(output[output.index("Class by class") :], c)[3])
@@ -314,8 +314,8 @@ BAD_DATA = [
     ("x,y,w\n1,a,-1\n2,b,1\n", ["--weight", "w"], r"weight column 'w': .*negative .*\(row 0\)"),
     ("x,y,w\n1,a,\n2,b,1\n", ["--weight", "w"], r"weight column 'w': .*NaN \(row 0\)"),
     ("x,y,w\n1,a,0\n2,b,0\n", ["--weight", "w"], "weight column 'w': .*zero in every row"),
-    ("x,y\n1,a\n2,b\n", ["--test-size", "0.2"], "leaves none to judge by"),
-    ("x,y\n1,a\n2,b\n", ["--test-size", "0.9"], "leaves none to learn from"),
+    ("x,y\n1,a\n2,b\n", ["--test-size", "0.2"], "leaves none to evaluate on"),
+    ("x,y\n1,a\n2,b\n", ["--test-size", "0.9"], "leaves none to train on"),
     ("x,y\n1,a\n2,b\n", ["--prune-cv"], "2 rows are too few"),
     (GOOD, ["--valid", "nowhere.csv"], "no such file: 'nowhere.csv'"),
 ]
@@ -337,10 +337,10 @@ BAD_COMMANDS = [
         ["--set", "max_depth=-3"],
         "max_depth of CARTClassifier must be a whole number ≥ 1 or None, got -3",
     ),
-    (["--set", "max_depth"], "--set wants name=value, e.g. --set max_depth=4, got 'max_depth'"),
-    (["--set", "=4"], "--set wants name=value"),
+    (["--set", "max_depth"], "--set takes name=value, e.g. --set max_depth=4, got 'max_depth'"),
+    (["--set", "=4"], "--set takes name=value"),
     (["--set", "max_depth=1", "--set", "max_depth=2"], "max_depth=… is given twice"),
-    (["--set", "n_jobs=1", "--jobs", "1"], "--jobs and --set n_jobs=… say the same"),
+    (["--set", "n_jobs=1", "--jobs", "1"], "--jobs and --set n_jobs=… mean the same"),
     (["--set", "random_state=1", "--seed", "1"], "--seed and --set random_state=…"),
     (["--rule", "1se"], "give --prune-cv too"),
     (["--test-size", "0.2", "--valid", "x.csv"], "give one of them"),

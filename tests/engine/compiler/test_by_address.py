@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.compiler.by_address import address_of, call_at, stand_in, where_is
+from arboretum.engine.compiler.by_address import address_of, call_at, is_given, stand_in, where_is
 from arboretum.engine.compiler.decorators import addressed, kernel
 from tests.engine.processes import run_script
 
@@ -34,6 +34,20 @@ def test_a_kernel_is_called_by_its_address():
     twice(address, pair, 1, 0.5)
     assert pair.low.tolist() == [1.0, 1.0, 1.0]
     assert pair.high.tolist() == [[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]
+
+
+@kernel
+def if_needed(address, pair):
+    if is_given(address):
+        call_at(address, (pair, 0, 1.0))
+
+
+def test_a_kernel_that_is_not_needed_is_not_called():
+    pair = Pair(np.zeros(3), np.ones((2, 3)))
+    if_needed(0, pair)
+    assert pair.low.tolist() == [0.0] * 3
+    if_needed(address_of(add_to_all, pair, 0, 1.0), pair)
+    assert pair.low.tolist() == [1.0] * 3
 
 
 @addressed

@@ -7,15 +7,13 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from arboretum.engine.compiler import decorators
-from arboretum.engine.compiler.by_reference import ByReference, type_of
 from arboretum.engine.compiler.decorators import kernel, subkernel
-from arboretum.engine.compiler.linking import KernelCompiler
+from arboretum.engine.compiler.private import LINKED
 
-needs_parts = pytest.mark.skipif(
-    not decorators.COMPILED or KernelCompiler is None,
-    reason="tuples are handed over by value here",
-)
+if LINKED:
+    from arboretum.engine.compiler.by_reference import ByReference, type_of
+
+needs_parts = pytest.mark.skipif(not LINKED, reason="tuples are passed by value here")
 
 
 class Inner(NamedTuple):
@@ -104,6 +102,7 @@ def test_no_reference_is_lost_or_kept():
     assert [sys.getrefcount(one) for one in parts] == before
 
 
+@needs_parts
 def test_types_differ_where_what_is_in_a_tuple_differs():
     given = outer()
     assert type_of(given) is type_of(outer(False))
@@ -121,6 +120,7 @@ def test_types_differ_where_what_is_in_a_tuple_differs():
     assert len({str(type_of(one)) for one in [given, *others]}) == 1 + len(others)
 
 
+@needs_parts
 def test_a_type_is_the_same_when_it_is_read_back():
     found = type_of(outer())
     assert isinstance(found, ByReference)

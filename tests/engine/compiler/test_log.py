@@ -6,31 +6,24 @@ import warnings
 
 import numpy as np
 import pytest
-from numba.core import event
 
 from arboretum.engine.compiler import log as module
 from arboretum.engine.compiler.log import LINE, CompileLog, quiet
 
 
-class _Dispatcher:
-    def __init__(self, module: str) -> None:
-        def function():
-            pass
-
-        function.__module__, function.__qualname__ = module, "f"
-        self.py_func = function
-
-
 def _pretend(log: CompileLog, inside=(), module="arboretum.engine.x", *, long=False) -> None:
-    """Tell the log that a kernel is compiled, and others inside it; longer than the log has patience."""
-    data = {"dispatcher": _Dispatcher(module), "args": (1,)}
-    start = event.Event("numba:compile", event.EventStatus.START, data)
-    log.notify(start)
+    """Have the log note that a kernel is compiled, and others inside it; longer than its patience."""
+
+    def f():
+        pass
+
+    f.__module__, f.__qualname__ = module, "f"
+    log.begin(f)
     if long:
-        log._timer.join(60)  # it ends when what there is to say is said
+        log._timer.join(60)  # it ends when the line was logged
     for other in inside:
         _pretend(log, module=other)
-    log.notify(event.Event("numba:compile", event.EventStatus.END, data))
+    log.end(f, (1,))
 
 
 @pytest.fixture

@@ -5,9 +5,8 @@ import shutil
 import stat
 
 import pytest
-from numba.core.registry import cpu_target
 
-from arboretum.engine.compiler import cache, compiled_code, decorators, packs
+from arboretum.engine.compiler import cache, compiled_code, decorators, packs, private
 from arboretum.engine.compiler.cache import compiled
 
 
@@ -25,7 +24,7 @@ def tried(monkeypatch, tmp_path):
     first = decorators.kernel(triple)
     assert first(14) == 42
     types = first.signatures[0]
-    code = first._cache.file(types, cpu_target.target_context).read_bytes()
+    code = first._cache.file(types).read_bytes()
     pack = folder / "x86-64-v3.pack"
     monkeypatch.setattr(packs, "baselines", lambda: {"x86-64-v3": []})
     packs.write_pack(pack, [], {first._cache.prebuilt_name(types): code})
@@ -79,13 +78,21 @@ def test_a_damaged_pack_is_compiled_around(tried, place):
 
 
 @pytest.mark.parametrize("name", ["numba", "llvmlite"])
-def test_code_of_other_versions_is_not_used(tried, monkeypatch, name):
-    monkeypatch.setattr(getattr(compiled_code, name), "__version__", "0.1")
-    compiled_code.made_with.cache_clear()
-    try:
-        assert tried[1]()
-    finally:
-        compiled_code.made_with.cache_clear()
+def test_code_of_other_versions_is_not_used(tried, monkeypatch, caplog, name):
+    """One line names both versions and what to install."""
+    other = {**packs.VERSIONS, name: "0.1.2"}
+    monkeypatch.setattr(packs, "VERSIONS", other)
+    assert tried[1]()
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert "0.1.2" in line
+    assert packs.numba.__version__ in line
+    assert "pip install 'arboretum-trees[kernels]'" in line
+
+
+def test_the_name_of_a_kernel_depends_on_versions(monkeypatch):
+    before = compiled_code.made_with.__wrapped__()
+    monkeypatch.setitem(private.VERSIONS, "numba", "0.1.2")
+    assert compiled_code.made_with.__wrapped__() != before
 
 
 def test_code_of_other_sources_is_not_used(tried, monkeypatch):

@@ -10,6 +10,7 @@ import arboretum as arb
 from arboretum.explain.report import panels
 from arboretum.explain.report.budget import Budget
 from arboretum.explain.report.page import fixed_size
+from arboretum.explain.report.report import report
 from tests.explain.report.report_models import table
 
 _BYTES = fixed_size() + 206_000
@@ -39,7 +40,7 @@ def _payload(page):
 
 def test_a_page_keeps_to_its_bytes_and_says_what_is_left_out(small_page):
     model, X, y = _forest(50)
-    page = panels.report(model, X, y)
+    page = report(model, X, y)
     assert fixed_size() < len(page.html.encode()) <= _BYTES
     payload = _payload(page)
     cut = payload["trees"]["cut"]
@@ -52,7 +53,7 @@ def test_a_page_keeps_to_its_bytes_and_says_what_is_left_out(small_page):
 
 def test_a_forest_that_is_too_large_is_not_walked(small_page):
     model, X, y = _forest(150)
-    page = panels.report(model, X, y)
+    page = report(model, X, y)
     assert len(page.html.encode()) <= _BYTES
     payload = _payload(page)
     assert not payload["trees"]["walkable"]
@@ -62,7 +63,7 @@ def test_a_forest_that_is_too_large_is_not_walked(small_page):
 
 def test_nothing_is_left_out_of_a_small_model():
     model, X, y = _forest(5)
-    page = panels.report(model, X, y)
+    page = report(model, X, y)
     assert _payload(page)["left_out"] == []
     assert "left-out" not in page.html
 
@@ -71,7 +72,7 @@ def test_the_same_model_has_the_same_page(small_page):
     pages = []
     for _ in range(2):
         model, X, y = _forest(50)
-        payload = _payload(panels.report(model, X, y))
+        payload = _payload(report(model, X, y))
         payload.pop("seconds")
         payload["overview"].pop("fit_seconds", None)
         pages.append({k: v for k, v in payload.items() if k != "overview"})

@@ -1,1 +1,1 @@
-"""AdaBoost: rows that were wrong weigh more in the next round."""
+"""AdaBoost: misclassified rows weigh more in the next round."""

@@ -1,7 +1,7 @@
 """AdaBoost for classes (Freund and Schapire 1997; SAMME: Zhu, Zou, Rosset and Hastie 2009).
 
-Learn, look at the mistakes, give them more weight, learn again; the learners vote, the better the heavier
-they have. The theory is part of the model: `margins`, `training_error_bound`, `margin_bound`.
+Learn, find the mistakes, give them more weight, learn again; the learners vote, better ones with more
+weight. The theory is part of the model: `margins`, `training_error_bound`, `margin_bound`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _VOTES = {
 
 
 class _NoTheory(ParameterError, AttributeError):
-    """Asked for by an attribute: `hasattr` and `dir` are told that there is none."""
+    """Raised by attributes: `hasattr` and `dir` treat them as missing."""
 
 
 class AdaBoostClassifier(Classes, AdaBoost):
@@ -82,7 +82,7 @@ class AdaBoostClassifier(Classes, AdaBoost):
             p.one_of("discrete", "SAMME", "SAMME.R"),
             '"discrete" is for two classes, with a weight of ½ ln((1-e)/e). "SAMME" is for any number and '
             "has ln((1-e)/e) + ln(K-1), which is twice that for two classes: the same weights and the same "
-            'answers. In "SAMME.R" class shares vote; it needs learners with `predict_proba`.',
+            'answers. In "SAMME.R" probabilities vote; it needs learners with `predict_proba`.',
         ),
     }
     _attributes: ClassVar = {
@@ -126,7 +126,7 @@ class AdaBoostClassifier(Classes, AdaBoost):
         super()._check_base(base)
         if self.algorithm == "SAMME.R" and not hasattr(base, "predict_proba"):
             raise ParameterError(
-                f"algorithm='SAMME.R' lets class shares vote, and {type(base).__name__} has no "
+                f"algorithm='SAMME.R' votes with probabilities, and {type(base).__name__} has no "
                 "predict_proba: use algorithm='SAMME'"
             )
 
@@ -153,16 +153,16 @@ class AdaBoostClassifier(Classes, AdaBoost):
         )
 
     @property
-    def _tells_theory(self) -> bool:  # type: ignore[override]
+    def _has_theory(self) -> bool:  # type: ignore[override]
         return self.algorithm != "SAMME.R"
 
     def _tally(self, y: np.ndarray) -> Any:
         shares = self.algorithm == "SAMME.R"
         return votes.SharesTally(y) if shares else votes.VoteTally(y, self.n_classes_)
 
-    # ------------------------------------------------------------------ answers of members
+    # ------------------------------------------------------------------ predictions of members
     def _read_nodes(self, value: np.ndarray) -> np.ndarray:
-        """Return the answers of a tree's nodes: class codes, or shares."""
+        """Return the predictions of a tree's nodes: class codes, or probabilities."""
         return value[:, 0] if self.algorithm == "SAMME.R" else leaf_values.winners(value)
 
     def _read(self, member: Any, X: Any) -> np.ndarray:
@@ -195,7 +195,7 @@ class AdaBoostClassifier(Classes, AdaBoost):
         return last
 
     def _staged(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield what the votes come to after each round."""
+        """Yield the combined votes after each round."""
         self._check_fitted()
         if self._has_trees:
             yield from self.ensemble_.staged(self._encode(X), self._threads())
@@ -207,7 +207,7 @@ class AdaBoostClassifier(Classes, AdaBoost):
             yield total if self.algorithm == "discrete" else total / all_weight
 
     def _decide(self, combined: np.ndarray) -> np.ndarray:
-        """Turn what votes come to into decisions."""
+        """Turn combined votes into decisions."""
         if self.algorithm == "discrete":
             return combined[:, 0]
         return combined[:, 1] - combined[:, 0] if self.n_classes_ == 2 else combined
@@ -234,7 +234,7 @@ class AdaBoostClassifier(Classes, AdaBoost):
         }
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return how the vote went; for two classes one number, positive for the second class."""
+        """Return the combined vote; for two classes one number, positive for the second class."""
         return self._decide(self._combined(X))
 
     def predict(self, X: Any) -> np.ndarray:
@@ -274,8 +274,8 @@ class AdaBoostClassifier(Classes, AdaBoost):
         self._check_fitted()
         if self.algorithm == "SAMME.R":
             raise _NoTheory(
-                "the theory of margins is about learners that vote with their weight; in SAMME.R class "
-                "shares vote: use algorithm='SAMME' or 'discrete'"
+                "the theory of margins is about learners that vote with their weight; in SAMME.R "
+                "probabilities vote: use algorithm='SAMME' or 'discrete'"
             )
         return self.estimator_weights_ / (1 if self.algorithm == "discrete" else 2)
 
@@ -293,7 +293,7 @@ class AdaBoostClassifier(Classes, AdaBoost):
     def margins(self, X: Any, y: Any) -> np.ndarray:
         """Return every row's margin: the weight for its class less the most for another, over all weight.
 
-        It lies between -1 and 1, is positive where the answer is right, and tells how clearly.
+        It lies between -1 and 1, is positive for correct predictions, and is larger the clearer the vote.
         """
         *_, last = self.staged_margins(X, y)
         return last
@@ -307,11 +307,11 @@ class AdaBoostClassifier(Classes, AdaBoost):
         )
 
     def training_error_bound(self) -> np.ndarray:
-        """Return after each round what the weighted training error cannot exceed: Π Z_t."""
+        """Return the bound on the weighted training error after each round: Π Z_t."""
         return laws.bounds_of(self.estimator_errors_, self._betas).product
 
     def theory(self) -> laws.Theory:
-        """Return what the theory says of every round, and the training error it bounds.
+        """Return the theory's figures for every round, and the training error that they bound.
 
         Examples
         --------
@@ -327,7 +327,7 @@ class AdaBoostClassifier(Classes, AdaBoost):
         betas = self._betas
         if not hasattr(self, "train_errors_"):
             raise ModelFileError(
-                "the file of this model is of a version that kept no training errors: fit it again, or "
+                "this file was written by a version that kept no training errors: fit it again, or "
                 "compute them with 1 - staged_score(X, y)"
             )
         bounds = laws.bounds_of(self.estimator_errors_, betas)
@@ -337,11 +337,11 @@ class AdaBoostClassifier(Classes, AdaBoost):
         )  # fmt: skip
 
     def margin_bound(self, theta: Any, *, edge: float | None = None) -> Any:
-        """Return what the share of training rows with a margin ≤ ``theta`` cannot exceed.
+        """Return the bound on the share of training rows with a margin ≤ ``theta``.
 
         With the best weights of two classes it is Π 2 √(e^(1-θ) (1-e)^(1+θ)). An array gives an array.
 
-        ``edge`` asks for the bound that a learner with this edge in every round has,
+        ``edge`` selects the bound for a learner with this edge in every round,
         ((1-2γ)^(1-θ) (1+2γ)^(1+θ))^(T/2): it falls with the rounds T where θ < γ. For γ up to the least of
         `edges_` it holds for this model, if it has two classes and a learning rate of 1.
         """
@@ -362,7 +362,7 @@ class AdaBoostClassifier(Classes, AdaBoost):
         constant: float = 1.0,
         n_hypotheses: int | None = None,
     ) -> laws.GeneralisationBound:
-        """Return what the error on new rows is at most, with probability 1 - δ, term by term.
+        """Return the bound on the error on new rows, which holds with probability 1 - δ, term by term.
 
         P_S[y f ≤ θ] + C √(log|H| / (m θ²)) + C √(log(1/δ) / m), for all θ at once.
 
@@ -373,11 +373,11 @@ class AdaBoostClassifier(Classes, AdaBoost):
         theta : float
             θ, above 0 and at most 1.
         delta : float
-            The chance that the training rows mislead.
+            The probability that the bound fails.
         constant : float
-            C. The theorem says O(...): it leaves C open, and 1 is only a choice.
+            C. The theorem gives O(...): it leaves C open, and 1 is only a choice.
         n_hypotheses : int, optional
-            |H|, from how many learners each round chose. Of stumps they are counted, by the distinct
+            |H|, the number of learners each round chose from. Stumps are counted, by the distinct
             cut points of X; of others it must be given.
 
         Examples

@@ -1,9 +1,9 @@
-"""What the two AdaBoost estimators share: learning the table, the rounds, Ctrl-C, keeping.
+"""What the two AdaBoost estimators share: learning the table, the rounds, Ctrl-C, files.
 
     w = sample weights
-    every round:  learner ──learners.py──▶ answers ──rounds.py──▶ error, estimator weight, next w
+    every round:  learner ──learners.py──▶ predictions ──formulas.py──▶ error, estimator weight, next w
 
-A classifier and a regressor differ in how an answer is weighed and in what is made of all answers.
+A classifier and a regressor differ in how a prediction is scored and in how predictions are combined.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = ["AdaBoost"]
 _FOLLOWED = ("train_errors_", "validation_scores_", "sample_weights_")  # figures of every round
 
 _NO_WEIGHTS = np.empty(0)
-_ATTEMPTS = 10  # to draw rows that a learner learns something from
+_ATTEMPTS = 10  # to draw rows from which a learner learns something
 _STOPS = (
     "n_estimators", "perfect", "no better than chance", "overflow", "interrupted", "n_iter_no_change"
 )  # fmt: skip
@@ -58,7 +58,7 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
     _tree: ClassVar[type]
     _depth: ClassVar[int]
     _classifies: ClassVar[bool]
-    _tells_theory: bool  # the training error of every round is part of the theory
+    _has_theory: bool  # the training error of every round is part of the theory
 
     train_errors_: np.ndarray
     validation_scores_: np.ndarray
@@ -77,21 +77,21 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         "keep_weights": Parameter(
             p.flag, "Keep the weights of the rows at the start of every round: `sample_weights_`."
         ),
-        "n_estimators": Parameter(p.integer(1), "The most rounds; see `stop_`."),
+        "n_estimators": Parameter(p.integer(1), "Maximum number of rounds; see `stop_`."),
         "learning_rate": Parameter(
             p.real(0, open_low=True),
             "Shrinks the weight of every learner, and with it the change of the rows' weights.",
         ),
         "sampling": Parameter(
             p.one_of("reweight", "resample"),
-            "How a learner is told the weights: as `sample_weight`, or by as many rows drawn by weight. "
-            "The second also serves learners that take no weights; rows it learns nothing from are drawn "
+            "How a learner gets the weights: as `sample_weight`, or as n rows drawn by weight. "
+            "The second also works with learners that take no weights; rows that teach nothing are drawn "
             "again, up to ten times.",
         ),
         "random_state": Parameter(
             p.seed,
-            "Seed of the rows drawn, and of learners that draw themselves. Round t depends on (seed, t) "
-            "alone.",
+            "Seed of the rows drawn, and of learners that are random themselves. Round t depends on (seed, "
+            "t) only.",
         ),
         "n_jobs": Parameter(
             p.jobs,
@@ -104,15 +104,15 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         "trees_ : list of Tree": "Only if all learners are CART trees.",
         **ModelOfMembers._attributes,
         "estimator_weights_ : float array": "The weight of each, as long as `estimators_`.",
-        "estimator_errors_ : float array": "Weighted error of each; of numbers the weighted mean loss.",
+        "estimator_errors_ : float array": "Weighted error of each; for numbers the weighted mean loss.",
         "feature_importances_ : float array": "Mean of the learners' importances, by weight; only if they "
-        "tell any.",
+        "have any.",
         **Interruptible._attributes_of_rounds,
         "stop_ : str": 'Why there are no more rounds: "n_estimators", "perfect", "no better than chance", '
         '"overflow" (of the weights), "n_iter_no_change" or "interrupted".',
         "sample_weights_ : float array of shape (rounds, rows)": "The weights that every round began with; "
         "each adds up to 1. Only with `keep_weights`.",
-        "validation_scores_ : float array": "After every round, the error of the rows held out (of numbers "
+        "validation_scores_ : float array": "After every round, the error of the held-out rows (for numbers "
         "their mean squared error); only with `n_iter_no_change`.",
         "schema_ : Schema": "Names, kinds and categories of the columns.",
         "n_features_in_, n_outputs_ : int": "",
@@ -130,7 +130,7 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            Handed to the learner as it is.
+            Passed to the learner as it is.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,) or None
             The weights of the first round.
@@ -173,12 +173,12 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
             self.estimator_ = base
             rounds, w = self._replay(before, (X, matrix), codes, w / w.sum())
             interrupted = self._boost(learner, codes, rounds, w)
-            self._rows_seen.tell(self)
+            self._rows_seen.store(self)
             del self._rows_seen
             return self._end_fit(interrupted)
 
     def _rounds(self) -> list[tuple[Any, Verdict]]:
-        """Return the learners there are, each with its error and weight."""
+        """Return the learners so far, each with its error and weight."""
         figures = zip(self.estimator_errors_, self.estimator_weights_, strict=True)
         return [
             (member, Verdict(float(error), float(weight), _NO_WEIGHTS))
@@ -188,7 +188,7 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
     def _replay(
         self, before: list[tuple[Any, Verdict]], table: tuple, y: np.ndarray, w: np.ndarray
     ) -> tuple[list[tuple[Any, Verdict]], np.ndarray]:
-        """Return the rounds there were, and the weights of the rows after them."""
+        """Return the rounds so far, and the weights of the rows after them."""
         X, matrix = table
         for member, one in before:
             if type(member) in (CARTClassifier, CARTRegressor):
@@ -209,14 +209,14 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         name, theirs = type(self).__name__, type(base).__name__
         if self.sampling == "reweight" and not has_fit_parameter(base, "sample_weight"):
             raise ParameterError(
-                f"{theirs} doesn't support sample_weight, so {name} cannot tell it the weights of the "
+                f"{theirs} doesn't support sample_weight, so {name} cannot give it the weights of the "
                 "rows: set sampling='resample', which draws rows by weight instead"
             )
 
     def _boost(
         self, learner: Any, y: np.ndarray, before: list[tuple[Any, Verdict]], w: np.ndarray
     ) -> Interrupted | None:
-        """Go through the rounds; interrupted, keep those that are finished."""
+        """Run the rounds; if interrupted, keep the finished ones."""
         members: list[Any] = [member for member, _ in before]
         rounds: list[Verdict] = [done for _, done in before]
         ended = bool(rounds) and rounds[-1].perfect  # nothing is left to learn
@@ -260,7 +260,7 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         return interrupted
 
     def _learn(self, learner: Any, w: np.ndarray, y: np.ndarray, number: int) -> tuple:
-        """Return a learner, its answers and the verdict; rows that were drawn badly are drawn again."""
+        """Return a learner, its predictions and the verdict; rows that teach nothing are drawn again."""
         for attempt in range(_ATTEMPTS if self.sampling == "resample" else 1):
             member, answers = learner.learn(w, number, attempt)
             verdict = self._weigh(w, answers, y)
@@ -269,7 +269,7 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         return member, answers, verdict
 
     def _warn_of_end(self, stop: str, done: int) -> None:
-        # of regressors it is the usual end
+        # for regressors it is the usual end
         if stop == "no better than chance" and (self._classifies or done == 1):
             warn_caller(
                 f"boosting ended after {done} of {self.n_estimators} rounds: the next learner is "
@@ -284,9 +284,9 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
     def _column_kinds(self) -> dict[str, Any]:
         return kinds_of_base(self._base())
 
-    # ------------------------------------------------------------------ asking
+    # ------------------------------------------------------------------ predictions
     def _answers(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield what every member answers to rows, one after the other."""
+        """Yield the predictions of every member, one after the other."""
         self._check_fitted()
         if self._has_trees:
             leaves = self.ensemble_.leaves(self._encode(X), self._threads())
@@ -329,7 +329,7 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Mean of the learners' importances, each weighed by its estimator weight."""
+        """Mean of the learners' importances, weighted by their estimator weights."""
         self._check_fitted()
         each = np.array([member.feature_importances_ for member in self.estimators_])
         return (self.estimator_weights_[:, None] * each).sum(axis=0) / self.estimator_weights_.sum()
@@ -368,11 +368,11 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         self.estimator_weights_ = numbers_of(state, "weights", len(kept))
         self.estimator_errors_ = numbers_of(state, "errors", len(kept))
         if state["stop"] not in _STOPS:
-            raise ModelFileError("it does not say why boosting ended")
+            raise ModelFileError("the reason why boosting ended is missing")
         self.stop_ = state["stop"]
         followed = state.get("followed", {})  # files of earlier versions have none
         if not isinstance(followed, dict) or not followed.keys() <= set(_FOLLOWED):
-            raise ModelFileError("what its rounds were followed by is damaged")
+            raise ModelFileError("the figures of its rounds are damaged")
         for name, values in followed.items():
             width = (self._n_rows,) if name == "sample_weights_" else ()
             good = isinstance(values, np.ndarray) and values.dtype == np.float64
@@ -385,9 +385,9 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
 
 
 class _RowsSeen:
-    """Follows the rounds on the rows: training error, rows held out, and weights, as far as asked for.
+    """Follows the rounds on the rows: training error, held-out rows, and weights, as far as requested.
 
-    Rows that are held out have weight 0: no learner learns from them, and all answer for them.
+    Held-out rows have weight 0: no learner learns from them, and all predict them.
     """
 
     def __init__(self, model: AdaBoost, y: np.ndarray, w: np.ndarray) -> None:
@@ -401,19 +401,19 @@ class _RowsSeen:
             self.patience = Patience(int(model.n_iter_no_change), float(model.tol), beats="recent")
         self.w, self.total = w, float(w.sum())
         self.alike = bool((w == 1.0).all())
-        self.tally = model._tally(y) if self.held is not None or model._tells_theory else None
+        self.tally = model._tally(y) if self.held is not None or model._has_theory else None
         self.train_errors: list[float] = []
         self.scores: list[float] = []
         self.weights: list[np.ndarray] = []
 
     def add(self, w: np.ndarray, answers: np.ndarray, estimator_weight: float) -> bool:
-        """Take in a round that began with weights ``w``; tell whether the rows held out say stop."""
+        """Add a round that began with weights ``w``; return True if the held-out rows end the fit."""
         if self.model.keep_weights:
             self.weights.append(w)
         if self.tally is None:
             return False
         misses = self.tally.add(answers, estimator_weight)
-        if self.model._tells_theory:
+        if self.model._has_theory:
             wrong = np.count_nonzero(misses) if self.alike else float((self.w * misses).sum())
             self.train_errors.append(wrong / self.total)
         if self.held is None:
@@ -421,8 +421,8 @@ class _RowsSeen:
         self.scores.append(float(np.average(misses[self.held], weights=self.held_weights)))
         return self.patience.has_ended(len(self.scores), self.scores[-1])
 
-    def tell(self, model: AdaBoost) -> None:
-        """Write what was followed to the model, as long as its rounds."""
+    def store(self, model: AdaBoost) -> None:
+        """Store the followed figures in the model, cut to the number of its rounds."""
         n = len(model.estimators_)
         if self.train_errors:
             model.train_errors_ = np.array(self.train_errors[:n])

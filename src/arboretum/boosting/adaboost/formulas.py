@@ -1,19 +1,19 @@
-"""One round of AdaBoost in formulas: how wrong is a learner, what is it worth, what do rows weigh next?
+"""One round of AdaBoost in formulas: the error of a learner, its weight, and the next weights of the rows.
 
     discrete    two classes   β = ½ ln((1-e)/e)                w e^(+β) if wrong, w e^(-β) if right
     SAMME       K classes     α = ln((1-e)/e) + ln(K-1)        w e^α    if wrong
     SAMME.R     K classes     1                                w exp(-(K-1)/K Σ_k c_k ln p_k)
     R2          numbers       ln((1-L)/L)                      w (L/(1-L))^(1-l)
 
-First comes the estimator weight, called amount of say in some books, then what rows weigh next. That is
-divided by its sum afterwards, so with two classes the first two give the same: α is twice β. With
-``learning_rate=0.5`` SAMME of two classes multiplies the wrong by e^β and has an estimator weight of β, the
+First comes the estimator weight, called amount of say in some books, then the next weight of a row. That is
+divided by the sum afterwards, so with two classes the first two give the same: α is twice β. With
+``learning_rate=0.5`` SAMME for two classes multiplies wrong rows by e^β and has an estimator weight of β, the
 form in which some lecture notes write AdaBoost for labels 0 and 1.
 
-However right a row is, it keeps SMALLEST_WEIGHT of all weight, else rates above 1 would soon leave a handful
-of rows in the table. Where a rate is so large that weights have no number, boosting ends (`overflown`).
+However well a row is predicted, it keeps SMALLEST_WEIGHT of all weight, else rates above 1 would soon leave
+a handful of rows in the table. If a rate is so large that weights overflow, boosting ends (`overflown`).
 
-What a learner adds to the sum that decides are its *votes* (predict/leaf_values.py).
+A learner's terms in the deciding sum are its *votes* (predict/leaf_values.py).
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ __all__ = [
 
 R2_LOSSES = ("linear", "square", "exponential")
 SMALLEST_WEIGHT = float(np.finfo(np.float64).eps)
-LARGEST_EXPONENT = 700.0  # e to that is a number
-TIE = 1e-12  # an error is no better than chance if it is so little below
+LARGEST_EXPONENT = 700.0  # e to this power is finite
+TIE = 1e-12  # an error this little below chance is no better than chance
 
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """How wrong a learner is, what it counts, and what rows weigh in the next round."""
+    """A learner's error, its weight, and the weights of the rows in the next round."""
 
     error: float
     estimator_weight: float
@@ -56,7 +56,7 @@ class Verdict:
 
     @property
     def overflown(self) -> bool:
-        """Whether the weights of the next round are no numbers."""
+        """Whether the weights of the next round are not finite."""
         return bool(len(self.weights)) and not np.isfinite(self.weights[0])
 
 
@@ -105,7 +105,7 @@ def weigh_by_mistakes(
 def weigh_by_shares(
     w: np.ndarray, shares: np.ndarray, y: np.ndarray, learning_rate: float
 ) -> Verdict:
-    """Weigh a learner by its class shares (SAMME.R); every learner counts 1."""
+    """Weigh a learner by its class probabilities (SAMME.R); every learner counts 1."""
     n_classes = shares.shape[1]
     error = float(w[shares.argmax(axis=1) != y].sum())
     if error == 0 or n_classes == 1:
@@ -156,12 +156,12 @@ def weigh_by_deviations(
 
 
 def _in_logs(w: np.ndarray, exponent: np.ndarray) -> np.ndarray:
-    """Return what rows weigh next, w e^exponent, where the exponent alone is too large for a number."""
+    """Return the next weights, w e^exponent, where e^exponent alone would overflow."""
     return _next(w, exp(log(w) + exponent))
 
 
 def _next(w: np.ndarray, new: np.ndarray) -> np.ndarray:
-    """Bring new weights to a sum of 1; rows that had a weight keep one. NaN if there is no such sum."""
+    """Scale new weights to a sum of 1; rows that had a weight keep one. NaN if the sum is not finite."""
     total = new.sum()
     if not 0.0 < total < np.inf:
         return np.full(len(w), np.nan)

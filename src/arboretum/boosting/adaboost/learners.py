@@ -1,10 +1,11 @@
 """How a weak learner learns from weighted rows, round after round.
 
-    reweight    it is told the weights                     (it must take ``sample_weight``)
-    resample    it gets as many rows, drawn by weight      (any estimator can)
+    reweight    it gets the weights                        (it must take ``sample_weight``)
+    resample    it gets n rows drawn by weight             (any estimator can)
 
-Any estimator is cloned, fitted and asked about the training rows (`AnyLearner`). Trees of this library are
-grown from columns that were sorted once, and tell the leaf of every row as they are grown (`TreeLearner`).
+Any estimator is cloned, fitted and used to predict the training rows (`AnyLearner`). Trees of this library
+are grown from columns that were sorted once, and return the leaf of every row as they are grown
+(`TreeLearner`).
 """
 
 from __future__ import annotations
@@ -65,11 +66,11 @@ def _state_of(seed: int, number: int) -> int:
 
 
 def draws_of(seed: int, number: int, n: int, attempt: int = 0) -> np.ndarray:
-    """Return the n numbers in [0, 1) that round ``number`` draws rows with."""
+    """Return the n numbers in [0, 1) with which round ``number`` draws rows."""
     return uniform_array(key_of(seed, number, _ROWS + attempt), n)
 
 
-# ---------------------------------------------------------------------- answers
+# ---------------------------------------------------------------------- predictions
 def in_order(schema: Schema, X: Any, name: str) -> Any:
     """Return a table with the columns of the fit, in their order, for estimators of any library."""
     X = as_view(X)
@@ -83,7 +84,7 @@ def places_of(member: Any, X: Any, classes: np.ndarray) -> np.ndarray:
 
 
 def shares_of(member: Any, X: Any, classes: np.ndarray) -> np.ndarray:
-    """Return the class shares an estimator predicts, (rows, classes); it may not know them all."""
+    """Return the class probabilities an estimator predicts, (rows, classes); it may lack some classes."""
     shares = np.asarray(member.predict_proba(X), dtype=np.float64)
     if shares.shape[1] == len(classes):
         return shares
@@ -97,7 +98,7 @@ def _find(labels: np.ndarray, classes: np.ndarray, member: Any) -> np.ndarray:
     strange = np.flatnonzero(classes[places] != labels)
     if len(strange):
         raise DataError(
-            f"{type(member).__name__} answers {labels[strange[0]]!r}, which is not a class of y: is "
+            f"{type(member).__name__} predicts {labels[strange[0]]!r}, which is not a class of y: is "
             "it a classifier?"
         )
     return places
@@ -106,21 +107,21 @@ def _find(labels: np.ndarray, classes: np.ndarray, member: Any) -> np.ndarray:
 # ---------------------------------------------------------------------- learners
 @dataclass(frozen=True, eq=False)
 class AnyLearner:
-    """Fits copies of any estimator and asks them about the training rows.
+    """Fits copies of any estimator and predicts the training rows with them.
 
-    Weights add up to 1, as scikit-learn hands them out; to estimators of this library to the number of rows,
-    because C4.5 takes them for counts of cases.
+    Weights add up to 1, as in scikit-learn; for estimators of this library to the number of rows,
+    because C4.5 reads them as counts of cases.
     """
 
     base: Any
     X: Any  # as the base takes it
     y: np.ndarray
-    read: Callable[[Any, Any], np.ndarray]  # what a member answers to rows
+    read: Callable[[Any, Any], np.ndarray]  # predictions of a member
     resample: bool
     seed: int
 
     def learn(self, w: np.ndarray, number: int, attempt: int = 0) -> tuple[Any, np.ndarray]:
-        """Return a fitted member and its answers to all rows; another attempt draws other rows."""
+        """Return a fitted member and its predictions of all rows; another attempt draws other rows."""
         member = make_member(self.base, self.seed, number)
         try:
             if self.resample:
@@ -136,10 +137,10 @@ class AnyLearner:
 
 
 def is_shared_tree(base: Any, resample: bool) -> bool:
-    """Tell whether `TreeLearner` can grow the trees of this base.
+    """Return True if `TreeLearner` can grow the trees of this base.
 
-    A row drawn twice is a row of weight 2 to it: no matter, unless rows are counted, in leaves, in bins or
-    by class.
+    It treats a row drawn twice as a row of weight 2. That changes trees only if rows are counted, in
+    leaves, in bins or by class.
     """
     if type(base) not in (CARTClassifier, CARTRegressor):
         return False
@@ -152,15 +153,15 @@ def is_shared_tree(base: Any, resample: bool) -> bool:
 
 
 def round_weights(w: np.ndarray, given: np.ndarray | None) -> np.ndarray:
-    """Return weights whose sums are exact: what boosting made of each, rounded, times what it was given.
+    """Return weights whose sums are exact: each weight of boosting, rounded, times the given weight.
 
     A row of weight 3 and three such rows then weigh the same to the last bit, and so do sides and leaves
-    that weigh the same in theory: ties are ties, not what rounding makes of them. The grid leaves rows down
+    with equal weights in theory: ties stay ties in spite of rounding. The grid leaves rows down
     to a 64th of the mean weight exact; it is 2^-43 of a weight for 15 rows, 2^-30 for 100,000.
     """
     factor = w if given is None else np.divide(w, given, out=np.zeros_like(w), where=given > 0)
     spare = min(max(len(w).bit_length() + 6, 8), 40)
-    split = factor * (2.0**spare + 1.0)  # Veltkamp's way to round to 53 - spare bits
+    split = factor * (2.0**spare + 1.0)  # Veltkamp's method rounds to 53 - spare bits
     factor = split - (split - factor)
     return factor if given is None else factor * given
 
@@ -169,20 +170,22 @@ def round_weights(w: np.ndarray, given: np.ndarray | None) -> np.ndarray:
 class TreeLearner:
     """Grows trees of this library from columns sorted once."""
 
-    base: Any  # a copy nobody else has
+    base: Any  # a private copy
     grower: Grower
-    matrix: Matrix  # what it grows trees on
+    matrix: Matrix  # the training table
     growth: Growth
     target: GrowTarget  # without weights
     learned: dict[str, Any]  # attributes that all fitted trees have in common
-    read: Callable[[np.ndarray], np.ndarray]  # node values, (nodes, 1, values) -> answers of nodes
+    read: Callable[
+        [np.ndarray], np.ndarray
+    ]  # node values, (nodes, 1, values) -> predictions of nodes
     resample: bool
     seed: int
-    given: np.ndarray | None  # weights the rows came with; None: all the same
-    factor: np.ndarray | None = None  # what the class of a row makes of its weight
+    given: np.ndarray | None  # sample weights; None: all the same
+    factor: np.ndarray | None = None  # class weight of every row
 
     def learn(self, w: np.ndarray, number: int, attempt: int = 0) -> tuple[Any, np.ndarray]:
-        """Return a fitted tree and its answers to all rows; another attempt draws other rows."""
+        """Return a fitted tree and its predictions of all rows; another attempt draws other rows."""
         from arboretum.engine.compiler.decorators import writable  # imports Numba
 
         if self.resample:
@@ -197,10 +200,10 @@ class TreeLearner:
         return self._member(number, grown.tree), self.read(grown.tree.value)[grown.leaf_of_row]
 
     def _key_of(self, number: int) -> int:
-        """Return what a tree that draws columns or cuts draws them by: its own `seed_from`."""
+        """Return the key of a tree's draws of columns or cuts: its own `seed_from`."""
         if not self.growth.draws:
             return 0
-        self._rng.seed(_state_of(self.seed, number))  # to make another takes ten times as long
+        self._rng.seed(_state_of(self.seed, number))  # making another takes ten times as long
         return int(self._rng.randint(0, 2**31 - 1)) << 31 | int(self._rng.randint(0, 2**31 - 1))
 
     @cached_property
@@ -208,7 +211,7 @@ class TreeLearner:
         return np.random.RandomState(0)
 
     def _member(self, number: int, tree: Tree) -> Any:
-        """Return what `make_member` would make, fitted, without asking for its parameters again."""
+        """Return the fitted result of `make_member`, without reading its parameters again."""
         member = object.__new__(type(self.base))
         state = _state_of(self.seed, number)
         vars(member).update(vars(self.base), random_state=state, **self.learned, tree_=tree)
@@ -251,7 +254,7 @@ def tree_learner(
     learned = {name: vars(tree)[name] for name in names}
     if given is not None and np.all(given == given[0]):
         given = None
-    if given is not None:  # quotients stay well inside float64, and whole numbers whole
+    if given is not None:  # quotients stay well within float64, and integers exact
         given = np.ldexp(given, -int(np.frexp(given.max())[1]))
     member = make_member(base, seed, 0)
     return TreeLearner(

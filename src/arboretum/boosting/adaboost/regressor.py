@@ -1,7 +1,7 @@
 """AdaBoost for numbers: AdaBoost.R2 (Drucker 1997).
 
-A prediction is more or less wrong: its deviation, divided by the largest of all rows, is the loss that a
-round goes by, and the answer is the median of the learners, weighted by their estimator weights (or their
+A prediction is more or less wrong: its deviation, divided by the largest of all rows, is the loss of a
+round, and the prediction is the median of the learners, weighted by their estimator weights (or their
 mean, or sum: `combine`).
 """
 
@@ -42,9 +42,9 @@ class AdaBoostRegressor(Numbers, AdaBoost):
 
     Notes
     -----
-    A learner with a mean loss of a half or more is discarded and ends the boosting, as `stop_` tells; the
-    first one is kept, with a warning: alone, it is the answer whatever its weight. scikit-learn's estimator
-    always draws rows, as Drucker did: that is ``sampling="resample"``.
+    A learner with a mean loss of a half or more is discarded and ends the boosting (see `stop_`); the
+    first one is kept, with a warning: alone, it is the prediction whatever its weight. scikit-learn's
+    estimator always draws rows, as Drucker did: that is ``sampling="resample"``.
 
     Examples
     --------
@@ -64,19 +64,19 @@ class AdaBoostRegressor(Numbers, AdaBoost):
         ),
         "loss": Parameter(
             p.one_of(*formulas.R2_LOSSES),
-            "What a deviation d, as a share of the largest, costs: d, d² or 1 - e^(-d).",
+            "The loss of a deviation d, as a share of the largest: d, d² or 1 - e^(-d).",
         ),
         "combine": Parameter(
             p.one_of("median", "mean", "sum"),
-            "What is made of the learners' answers by their weights: the weighted median, as Drucker has "
-            "it; the weighted mean; or the plain sum of weight times answer, as some notes write it, whose "
-            "size grows with the number of learners and is no estimate of y.",
+            "How the learners' predictions are combined by their weights: the weighted median, as in "
+            "Drucker's paper; the weighted mean; or the sum of weight times prediction, as in some "
+            "notes, whose size grows with the number of learners and is no estimate of y.",
         ),
     }
     _tree: ClassVar = CARTRegressor
     _depth: ClassVar = 3
     _classifies: ClassVar = False
-    _tells_theory = False
+    _has_theory = False
     _chance_text: ClassVar = "on average half as wrong as on the worst row, or more"
 
     def __init__(
@@ -120,7 +120,7 @@ class AdaBoostRegressor(Numbers, AdaBoost):
         return NumberTally(y, self._combine)
 
     def _combine(self, answers: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return what answers of shape (rows, learners) come to."""
+        """Return the combination of predictions of shape (rows, learners)."""
         if self.combine == "median":
             return weighted_median(answers, weights)
         total = (answers * weights).sum(axis=1)
@@ -141,7 +141,7 @@ class AdaBoostRegressor(Numbers, AdaBoost):
         return Ensemble(trees, self.estimator_weights_, np.zeros(1), rule=self.combine)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the learners' answers together, by their estimator weights: see `combine`."""
+        """Return the learners' predictions, combined by their estimator weights: see `combine`."""
         self._check_fitted()
         if self._has_trees:
             matrix = self._encode(X)

@@ -11,8 +11,8 @@ With e_t the weighted error of round t and β_t half the estimator weight of SAM
 
 Shares are counted by the weights of the first round. Why: a row's weight grows by e^(β) where a learner is
 wrong and shrinks by e^(-β) where it is right, and all of them add up to Π Z_t before they are normalised; if
-the weight against a row is no less than that for it, its own part has not shrunk. That holds for K classes
-too, where the wrong do not even agree; the second inequality of the first line needs the best β_t: two
+the votes against a row weigh no less than those for it, its own term has not shrunk. That holds for K classes
+too, where wrong votes may differ; the second inequality of the first line needs the best β_t: two
 classes and a learning rate of 1.
 """
 
@@ -54,7 +54,7 @@ class Bounds:
 
 @dataclass(frozen=True, eq=False)
 class Theory:
-    """What the theory says of every round, and what came of it; ``print`` shows a table.
+    """The theory's figures for every round, and the errors observed; ``print`` shows a table.
 
     Attributes
     ----------
@@ -67,11 +67,11 @@ class Theory:
     normaliser : float array
         Z_t.
     product : float array
-        Π Z_t so far, which the training error cannot exceed.
+        Π Z_t so far, a bound on the training error.
     exponential : float array
         exp(-2 Σ γ_t²) so far; no less than the product for two classes and a learning rate of 1.
     train_error : float array
-        Of the vote so far, on the training rows by their first weights.
+        Error of the vote so far, on the training rows with their first weights.
     """
 
     error: np.ndarray
@@ -97,7 +97,7 @@ class Theory:
 
 @dataclass(frozen=True)
 class GeneralisationBound:
-    """What the error on new rows is at most, with probability 1 - δ: the sum of three terms.
+    """The bound on the error on new rows, with probability 1 - δ: the sum of three terms.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class GeneralisationBound:
     n_hypotheses : int
         |H|.
     bound : float
-        Their sum; of no use where it exceeds 1.
+        Their sum; useless if it exceeds 1.
     """
 
     margin_share: float
@@ -168,9 +168,9 @@ def uniform_margin_bound(edge: float, theta: Any, n_rounds: int) -> Any:
 def count_stumps(matrix: Any, schema: Any) -> int:
     """Return how many different stumps there are on a table, for two classes: |H|.
 
-    Two that answer all rows alike, and for every cut both ways to answer. Numbers and ranks are cut
-    between neighbouring values, categories into two sets; where values are missing, each cut has them on
-    either side, and "present or missing" is one more.
+    Two that predict the same class for all rows, and for every cut both ways to predict. Numbers and ranks
+    are cut between neighbouring values, categories into two sets; where values are missing, each cut has
+    them on either side, and "present or missing" is one more.
     """
     cuts = 0
     for f, column in enumerate(schema.columns):
@@ -216,7 +216,7 @@ def staged_margins(
         given[rows, codes] += weight
         total += weight
         others = given.copy()
-        others[rows, y] = 0.0  # with one class there is nobody to lose to
+        others[rows, y] = 0.0  # with one class there is no other class
         yield (given[rows, y] - others.max(axis=1)) / total
 
 

@@ -1,8 +1,8 @@
-"""What the learners say together, round by round, for rows that are followed while boosting goes on.
+"""The combined prediction of the learners, round by round, for rows that are followed during boosting.
 
     add(answers, weight)  ──▶  how wrong the ensemble so far is at every row
 
-A classifier is wrong or not, 1 or 0; of numbers it is the squared deviation.
+A classifier is wrong or not, 1 or 0; for numbers it is the squared deviation.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class VoteTally:
         self.total = np.zeros(len(y) if self.two else (len(y), n_classes))
 
     def add(self, answers: np.ndarray, weight: float) -> np.ndarray:
-        """Take in a round; return which rows the vote gets wrong."""
+        """Add a round; return which rows the vote gets wrong."""
         if self.two:
             misses = np.empty(len(self.y), np.bool_)
             add_votes(answers, self.second, float(weight), self.total, misses)
@@ -42,14 +42,14 @@ class VoteTally:
 
 
 class SharesTally:
-    """Class shares vote (SAMME.R)."""
+    """Class probabilities vote (SAMME.R)."""
 
     def __init__(self, y: np.ndarray) -> None:
         self.y = y
         self.total: np.ndarray | float = 0.0
 
     def add(self, answers: np.ndarray, weight: float) -> np.ndarray:
-        """Take in a round; return which rows the vote gets wrong."""
+        """Add a round; return which rows the vote gets wrong."""
         self.total = self.total + weight * samme_r_votes(answers, answers.shape[1])
         return np.asarray(self.total).argmax(axis=1) != self.y
 
@@ -65,7 +65,7 @@ class NumberTally:
         self.weights: list[float] = []
 
     def add(self, answers: np.ndarray, weight: float) -> np.ndarray:
-        """Take in a round; return the squared deviations."""
+        """Add a round; return the squared deviations."""
         self.answers.append(answers)
         self.weights.append(weight)
         together = self.combine(np.stack(self.answers, axis=1), np.array(self.weights))

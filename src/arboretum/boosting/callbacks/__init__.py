@@ -1,1 +1,1 @@
-"""What is looked at between two rounds: held-out tables, when to stop, callbacks."""
+"""Work between two rounds: evaluation of held-out tables, early stopping, callbacks."""

@@ -1,4 +1,4 @@
-"""Callbacks as LightGBM has them: functions that are called between rounds with what is known.
+"""LightGBM's callbacks: functions that are called between rounds with the state of the fit.
 
     early_stopping(10)                       stop when no metric has become better for 10 rounds
     log_evaluation(5)                        print the metrics of every fifth round
@@ -37,7 +37,7 @@ Result = tuple[str, str, float, bool]  # table, metric, value, larger is better
 
 
 class CallbackEnv(NamedTuple):
-    """What a callback is told.
+    """The argument of a callback.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class FollowAll(StoppingRule):
     verbose: bool = field(default=True, kw_only=True)
 
     def look(self, m: int, values: dict[str, list[MetricValue]]) -> bool:
-        """Look at the values of round ``m``, by table; tell whether to stop."""
+        """Take the values of round ``m``, by table; return True to stop."""
         if not any(values.values()):
             raise ParameterError("early stopping needs a metric to follow, and there is none")
         first = next(one.name for some in values.values() for one in some)
@@ -161,7 +161,7 @@ class log_evaluation:
 
 @dataclass(frozen=True)
 class record_evaluation:
-    """Keep all metrics in a dict, ``eval_result[table][metric]`` is a list; what it held is removed."""
+    """Keep all metrics in a dict, ``eval_result[table][metric]`` is a list; earlier entries are removed."""
 
     eval_result: dict[str, dict[str, list[float]]]
     order = 20
@@ -185,7 +185,7 @@ class reset_parameter:
     ----------
     **kwargs
         For each parameter a list with a value per round, or a function of the round, counted from 0.
-        Those that say how trees are grown can change, not those of bins, objective or columns.
+        Parameters of growing trees can change, those of bins, objective or columns cannot.
 
     Examples
     --------
@@ -235,16 +235,16 @@ class Running:
         return self
 
     def current_iteration(self) -> int:
-        """Return how many rounds there are."""
+        """Return the number of rounds."""
         return self.watch.booster.n_rounds
 
     def num_trees(self) -> int:
-        """Return how many trees there are."""
+        """Return the number of trees."""
         return self.watch.booster.n_trees
 
 
 class Calls:
-    """Calls LightGBM's kind of callbacks between rounds, and says how early stopping went.
+    """Calls LightGBM's kind of callbacks between rounds, and prints how early stopping ended.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ class Calls:
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is nobody to call."""
+        """Whether there is no callback."""
         return not (self.early or self.late)
 
     def _env(self, watch: Watch, m: int, results: list[Result] | None) -> CallbackEnv:
@@ -282,21 +282,21 @@ class Calls:
         return CallbackEnv(running, self.params, m, first, first + self.rounds, results)
 
     def before_training(self, model: Watch) -> Any:
-        """Say what early stopping waits for."""
-        for rule in _talking(model):
+        """Print what early stopping waits for."""
+        for rule in _verbose_rules(model):
             print(
                 f"Training until validation scores don't improve for {rule.rounds} rounds",
                 flush=True,
             )
 
     def before_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
-        """Call those that come before a round."""
+        """Call the callbacks that run before a round."""
         return bool(self.early) and self._call(self.early, self._env(model, epoch, None))
 
     def after_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
-        """Call those that come after a round; stop also where no split is left.
+        """Call the callbacks that run after a round; stop also if no split is left.
 
-        Not so if callbacks come before rounds: they may change what keeps leaves from being split.
+        But not if callbacks run before rounds: they may change the limits that keep leaves from being split.
         """
         results = [
             (table, one.name, one.value, one.larger_is_better)
@@ -305,9 +305,9 @@ class Calls:
         ]
         stop = bool(self.late) and self._call(self.late, self._env(model, epoch, results))
         last = epoch + 1 == model.first + self.rounds
-        for rule in _talking(model):
+        for rule in _verbose_rules(model):
             if rule.decisive is not None and (last or rule.stopped_by):
-                _tell(rule, model)
+                _print_end(rule, model)
         return stop or (model.booster.is_stuck and not self.early)
 
     def _call(self, functions: list[Callable[[CallbackEnv], Any]], env: CallbackEnv) -> bool:
@@ -324,11 +324,11 @@ class Calls:
         return False
 
 
-def _talking(watch: Watch) -> list[FollowAll]:
+def _verbose_rules(watch: Watch) -> list[FollowAll]:
     return [one for one in watch.stopping if isinstance(one, FollowAll) and one.verbose]
 
 
-def _tell(rule: FollowAll, watch: Watch) -> None:
+def _print_end(rule: FollowAll, watch: Watch) -> None:
     """Print how early stopping ended."""
     assert rule.decisive is not None
     best = rule.decisive[0]

@@ -1,9 +1,9 @@
-"""What is looked at between two rounds: metrics of held-out tables, when to stop, what users add.
+"""Work between two rounds: metrics of held-out tables, early stopping, callbacks.
 
     round m ──► margins of every table ──► metrics ──► history ──► stop? print? callbacks? ──► round m + 1
 
-A table's margins are moved by what the trees count more than before (the new trees; with dart also the
-reweighed ones), so that a round costs its own trees only. Values come from the named metrics of a
+A table's margins change by the changed weights of trees (the new trees; with dart also the
+reweighted ones), so that a round costs its own trees only. Values come from the named metrics of a
 dialect, or from a user's function.
 """
 
@@ -41,14 +41,14 @@ History = dict[str, dict[str, list[float]]]  # table, metric, a value per round
 
 
 class MetricValue(NamedTuple):
-    """A number that tells how good a round is."""
+    """The value of a metric after a round."""
 
     name: str
     value: float
     larger_is_better: bool
 
 
-# of the truth, what is predicted and the margins behind it
+# of the actual values, the predictions and the margins behind them
 Measure = Callable[[EvaluationSet, np.ndarray, np.ndarray], list[MetricValue]]
 
 
@@ -66,12 +66,12 @@ def measure_by(metrics: Sequence[Metric]) -> Measure:
 # ---------------------------------------------------------------------- tables
 @dataclass(eq=False)
 class HeldOut:
-    """A table to evaluate by.
+    """A table for evaluation.
 
     Attributes
     ----------
     name : str
-        As it is printed.
+        As printed.
     matrix : Matrix
         Its columns, encoded as those of the training table.
     truth : EvaluationSet
@@ -80,7 +80,7 @@ class HeldOut:
     total : float64 array
         The same with all trees so far.
     is_training : bool
-        It is the table that is learned from: the booster knows its margins.
+        Whether it is the training table, whose margins the booster has.
     """
 
     name: str
@@ -103,7 +103,7 @@ class HeldOut:
         more = now.copy()
         more[: len(self._counted)] -= self._counted
         moved = np.flatnonzero(more)
-        # whole rounds move together, so the places of these trees tell their outputs
+        # whole rounds change together, so the positions of these trees give their outputs
         some = Ensemble(
             [booster.trees[t] for t in moved], more[moved], np.zeros(self.start.shape[1]),
             plan.n_parallel,
@@ -115,7 +115,7 @@ class HeldOut:
         return self.total
 
     def take_up(self, total: np.ndarray, counted: np.ndarray) -> None:
-        """Go on from margins that the trees so far have been added to."""
+        """Continue from margins that include the trees so far."""
         if total.shape != self.start.shape:
             raise DataError(f"the table {self.name!r} has other rows than the one before")
         self.total, self._counted = total, counted
@@ -124,7 +124,7 @@ class HeldOut:
 # ---------------------------------------------------------------------- stopping
 @dataclass
 class StoppingRule:
-    """Stop when a metric has not become better for some rounds.
+    """Stop when a metric has not improved for some rounds.
 
     Parameters
     ----------
@@ -135,10 +135,10 @@ class StoppingRule:
     tables, metrics : collections of names, or None
         What to follow; None follows the last table and the last metric.
     follow_all : bool
-        Follow every metric of ``tables`` and ``metrics`` (None: of all) and stop with the first
-        that stays behind.
+        Follow every metric of ``tables`` and ``metrics`` (None: all) and stop with the first
+        that stops improving.
     larger_is_better : bool or None
-        None: as the metric says.
+        None: as set by the metric.
     """
 
     rounds: int
@@ -151,7 +151,7 @@ class StoppingRule:
     stopped_by: tuple[str, str] | None = field(default=None, init=False)
 
     def look(self, m: int, values: dict[str, list[MetricValue]]) -> bool:
-        """Look at the values of round ``m``, by table; tell whether to stop."""
+        """Take the values of round ``m``, by table; return True to stop."""
         for table, one, least in self._followed(values):
             key = table, one.name
             if key not in self.followed:
@@ -172,14 +172,14 @@ class StoppingRule:
             some = [v for v in values[name] if self.metrics is None or v.name in self.metrics]
             if not some:
                 raise ParameterError(
-                    f"early stopping follows {list(self.metrics or ())}, but {name!r} is judged by "
+                    f"early stopping follows {list(self.metrics or ())}, but {name!r} is evaluated by "
                     f"{known}"
                 )
             for one in some if self.follow_all else some[-1:]:
                 yield name, one, self._delta(known.index(one.name), len(known))
         if not tables:
             raise ParameterError(
-                "early stopping needs a table to judge by: give eval_set"
+                "early stopping needs a table for evaluation: give eval_set"
                 + (f" with a table named {list(self.tables)}" if self.tables else "")
             )
 
@@ -195,7 +195,7 @@ class StoppingRule:
 
     @property
     def decisive(self) -> tuple[int, float] | None:
-        """The round and value that were best: of the metric that stopped, or of the first."""
+        """The best round and its value: of the metric that ended the fit, or of the first."""
         if not self.followed:
             return None
         return self.followed[self.stopped_by or next(iter(self.followed))].best
@@ -203,21 +203,21 @@ class StoppingRule:
 
 # ---------------------------------------------------------------------- all of it
 class Watch:
-    """Looks at a booster between its rounds.
+    """Evaluates a booster between its rounds.
 
     Parameters
     ----------
     booster : Booster
-        Its recipe says what tables are evaluated by.
+        Its recipe has the metrics.
     held_out : list of HeldOut
     stopping : list of StoppingRule
     callbacks : list
-        See xgboost_callbacks.py for their methods, each of which may be missing.
+        Objects with the methods of xgboost_callbacks.py, each of which may be missing.
 
     Attributes
     ----------
     first : int
-        The number of the first round: how many an earlier model has.
+        The number of the first round: the number of rounds of an earlier model.
     history : History
     values : dict from table to list of MetricValue
         Of the last round.
@@ -239,20 +239,20 @@ class Watch:
     # ------------------------------------------------------------------ between rounds
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is to be done between rounds."""
+        """Whether there is no work between rounds."""
         quiet = all(getattr(callback, "is_idle", False) for callback in self.callbacks)
         return quiet and not (self.held_out or self.stopping)
 
     def begin(self) -> None:
-        """Tell the callbacks that training begins."""
+        """Call the callbacks at the start of the training."""
         self._call("before_training")
 
     def before(self, m: int) -> bool:
-        """Tell the callbacks that round ``m`` begins; tell whether one wants to stop."""
+        """Call the callbacks before round ``m``; return True if one wants to stop."""
         return self._call("before_iteration", m, self.history)
 
     def after(self, m: int) -> bool:
-        """Evaluate round ``m``; tell whether to stop."""
+        """Evaluate round ``m``; return True to stop."""
         if self.held_out:
             self.values = {table.name: self._evaluate(table) for table in self.held_out}
             self._note()
@@ -260,7 +260,7 @@ class Watch:
         return self._call("after_iteration", m, self.history) or any(stop)
 
     def end(self) -> None:
-        """Tell the callbacks that training has ended."""
+        """Call the callbacks at the end of the training."""
         self._call("after_training")
 
     def _evaluate(self, table: HeldOut) -> list[MetricValue]:
@@ -271,7 +271,7 @@ class Watch:
         for one in values:
             if np.isnan(one.value) and table.name not in self.history:  # later, nothing is lost
                 raise DataError(
-                    f"{one.name} of {table.name!r} is NaN: it cannot be told from these rows"
+                    f"{one.name} of {table.name!r} is NaN: it is not defined for these rows"
                 )
         return values
 
@@ -292,7 +292,7 @@ class Watch:
         return "iteration" in moment and any(answer is True for answer in answers)
 
     def take_up(self, history: History, larger: dict[str, bool], rounds: int) -> None:
-        """Go on from the history of an interrupted fit."""
+        """Continue from the history of an interrupted fit."""
         self.history, self.larger = history, larger
         for m in range(rounds):
             self.values = {
@@ -304,7 +304,7 @@ class Watch:
             for rule in self.stopping:
                 rule.look(self.first + m, self.values)
 
-    # ------------------------------------------------------------------ what callbacks may ask
+    # ------------------------------------------------------------------ for callbacks
     @property
     def best(self) -> tuple[int, float] | None:
         """The best round and its value, by the first rule."""
@@ -330,24 +330,24 @@ class Watch:
             raise ParameterError(f"only learning_rate can change between rounds, not {name!r}")
         if not (isinstance(value, int | float) and np.isfinite(value) and value > 0):
             raise ParameterError(f"learning_rate must be a number > 0, got {value!r}")
-        plan = self.booster.plan  # of trees side by side the mean counts
+        plan = self.booster.plan  # the mean of parallel trees counts
         self.booster.plan = replace(plan, learning_rate=float(value) / plan.n_parallel)
 
 
 # ---------------------------------------------------------------------- the loss of the training rows
 _ROWS = 4096
 _OBJECTIVES = {"binary:logistic", "binary", "multi:softprob", "multi:softmax", "multiclass"}
-_RISE = 0.01  # of the loss before the first round; less is not worth a word
+_RISE = 0.01  # of the loss before the first round; smaller rises are not reported
 
 
 class TrainingLoss:
-    """The log loss of a booster on some of its training rows: does a classifier run away?
+    """The log loss of a booster on some of its training rows, to detect divergence.
 
-    A Newton step is -G / H. Where a class is rare, or rows are learned already, H comes near zero and a step
-    may throw its rows so far off that later rounds do not bring them back. LightGBM's defaults bound H by
-    ``min_child_weight=0.001`` only and let it happen; a user sees nothing but a bad model.
+    A Newton step is -G / H. If a class is rare, or rows are learned already, H comes near zero and a step
+    may move its rows so far that later rounds do not bring them back. LightGBM's defaults bound H by
+    ``min_child_weight=0.001`` only and allow it; a user sees nothing but a bad model.
 
-    The loss is looked at three times, before the first round, halfway and after the last one, on some
+    The loss is computed three times, before the first round, halfway and after the last one, on some
     thousand rows, from the margins that boosting keeps anyway: well below a thousandth of a fit.
 
     Parameters
@@ -365,7 +365,7 @@ class TrainingLoss:
         self._seen: list[tuple[int, float]] = []  # rounds, loss
 
     def look(self) -> None:
-        """Note the loss after the rounds so far."""
+        """Record the loss after the rounds so far."""
         if self.is_followed:
             self._seen.append((self.booster.n_rounds, self._loss()))
 
@@ -380,7 +380,7 @@ class TrainingLoss:
         return float(np.average(sums - margin[np.arange(len(y)), y], weights=weight))
 
     def warn(self) -> None:
-        """Say so if the loss is higher now than it was."""
+        """Warn if the loss is higher now than before."""
         if len(self._seen) < 2:
             return
         (now, last), earlier = self._seen[-1], self._seen[:-1]
@@ -389,6 +389,6 @@ class TrainingLoss:
             return
         warn_caller(
             f"the loss on the training rows rose from {lowest:.4g} after {best} rounds to {last:.4g} "
-            f"after {now}: steps have run away, as they may where classes are rare. Lower "
+            f"after {now}: boosting diverged, as it may if classes are rare. Lower "
             "learning_rate, or raise min_child_weight or reg_lambda."
         )

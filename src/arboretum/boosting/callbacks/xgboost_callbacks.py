@@ -1,6 +1,6 @@
-"""Callbacks as XGBoost has them: objects that are called before and after training, and every round.
+"""XGBoost's callbacks: objects that are called before and after training, and every round.
 
-They are public as `arboretum.callback`. LightGBM's, which are functions, stand in lightgbm_callbacks.py.
+They are public as `arboretum.callback`. LightGBM's, which are functions, are in lightgbm_callbacks.py.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ __all__ = ["EarlyStopping", "EvaluationMonitor", "LearningRateScheduler", "Train
 
 
 class TrainingCallback:
-    """What a user wants done between rounds; every method may be left out.
+    """A user's action between rounds; every method may be left out.
 
     Returning True from ``before_iteration`` or ``after_iteration`` ends the training.
     """
 
     def before_training(self, model: Watch) -> Any:
-        """Is called once, before the first round."""
+        """Called once, before the first round."""
         return model
 
     def before_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
-        """Is called before every round."""
+        """Called before every round."""
         return False
 
     def after_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
-        """Is called after every round, the metrics of which stand last in ``evals_log``."""
+        """Called after every round, whose metrics are the last ones in ``evals_log``."""
         return False
 
     def after_training(self, model: Watch) -> Any:
-        """Is called once, after the last round."""
+        """Called once, after the last round."""
         return model
 
 
 class EarlyStopping(TrainingCallback):
-    """Stop when a metric has not become better for some rounds.
+    """Stop when a metric has not improved for some rounds.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class EarlyStopping(TrainingCallback):
     metric_name, data_name : str or None, default=None
         What to follow; None: the last metric, the last table.
     maximize : bool or None, default=None
-        None: as the metric says.
+        None: as set by the metric.
     save_best : bool, default=False
         Keep the trees up to the best round only.
     min_delta : float, default=0.0
@@ -80,7 +80,7 @@ class EarlyStopping(TrainingCallback):
 
 
 class EvaluationMonitor(TrainingCallback):
-    """Print the metrics of every so many rounds, and of the last one.
+    """Print the metrics of every ``period``-th round, and of the last one.
 
     Parameters
     ----------

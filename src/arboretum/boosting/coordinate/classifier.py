@@ -1,8 +1,8 @@
 """AdaBoost as coordinate descent: a fixed dictionary of weak classifiers, one coefficient each.
 
-AdaBoost never looks back. Here every classifier may be visited again, in greedy, cyclic or random order, and
-each step goes exactly to the best value of its coefficient, until the exponential loss falls no more. In
-greedy order that is AdaBoost whose learner is the best of the dictionary, step by step.
+AdaBoost never changes earlier weights. Here every classifier may be visited again, in greedy, cyclic or
+random order, and each step goes exactly to the best value of its coefficient, until the exponential loss
+falls no more. In greedy order that is AdaBoost whose learner is the best of the dictionary, step by step.
 """
 
 from __future__ import annotations
@@ -89,33 +89,33 @@ class CoordinateBoostingClassifier(Classes, Interruptible, ModelOfTrees):
         ),
         "order": Parameter(
             p.one_of("greedy", "cyclic", "random"),
-            "Which coefficient moves next: the one that gains most, one after the other, or a random one.",
+            "The next coefficient to change: the one that gains most, one after the other, or a random one.",
         ),
-        "max_iter": Parameter(p.integer(1), "The most steps."),
+        "max_iter": Parameter(p.integer(1), "Maximum number of steps."),
         "tol": Parameter(
             p.real(0),
-            "The end: no classifier is better or worse than a coin by more, or no larger share of the loss "
-            "is left.",
+            "Convergence: no classifier is better or worse than chance by more, or no larger share of the "
+            "loss is left.",
         ),
         "n_iter_no_change": Parameter(
             p.integer(1) | p.none,
-            "Hold rows out, stop if their exponential loss has not improved for so many steps, and go back "
+            "Hold rows out, stop if their exponential loss has not improved for this many steps, and go back "
             "to where it was best.",
         ),
         "max_bins": Parameter(
             p.integer(2, 65_535) | p.none,
-            "Stumps cut every numeric column into at most so many bins of about equal rows; None cuts "
+            "Stumps cut every numeric column into at most this many bins of about equal size; None cuts "
             "between any two values.",
         ),
-        "random_state": Parameter(p.seed, "Seed of the random order and of the rows held out."),
+        "random_state": Parameter(p.seed, "Seed of the random order and of the held-out rows."),
     }
     _attributes: ClassVar = {
         "coefficients_ : float array": "λ, one for each classifier of the dictionary.",
-        "dictionary_ : Dictionary": "`len(dictionary_)` classifiers; ``dictionary_.describe(j)`` says "
-        "which one j is.",
+        "dictionary_ : Dictionary": "`len(dictionary_)` classifiers; ``dictionary_.describe(j)`` "
+        "describes number j.",
         "report_ : Descent": "Every step, and whether it converged; ``print(report_.to_text())``.",
         "n_iter_ : int": "",
-        "trees_ : list of Tree": "The classifiers that count; of a list, only if all are CART trees.",
+        "trees_ : list of Tree": "The classifiers with a coefficient; only stumps and CART trees.",
         **ModelOfTrees._attributes,
         **Interruptible._attributes_of_rounds,
         "schema_ : Schema": "",
@@ -198,23 +198,23 @@ class CoordinateBoostingClassifier(Classes, Interruptible, ModelOfTrees):
         if self.n_classes_ > 2:
             raise DataError(
                 "Only binary classification is supported. The type of the target is multiclass: "
-                f"{type(self).__name__} tells two classes apart, y has {self.n_classes_}; "
-                "AdaBoostClassifier takes them all, and scikit-learn's OneVsRestClassifier makes many "
-                "classifiers of this one"
+                f"{type(self).__name__} separates two classes, y has {self.n_classes_}; "
+                "AdaBoostClassifier takes more, and scikit-learn's OneVsRestClassifier combines several "
+                "of these classifiers"
             )
         return codes[:, 0]
 
     def _hold_out(self, codes: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the rows to learn from, and those to measure by."""
+        """Return the training rows and the held-out rows."""
         if self.n_iter_no_change is None:
             return np.arange(len(codes)), None
         train, held = shuffled_rows(len(codes), float(self.validation_fraction), self.seed_)
         good = len(held) > 0 and w[held].any() and len(train) > 1 and w[train].any()
         if not good or len(np.unique(codes[train])) < len(self.classes_):
             raise DataError(
-                f"n_iter_no_change needs rows to measure by, and validation_fraction="
+                f"n_iter_no_change needs held-out rows, and validation_fraction="
                 f"{self.validation_fraction} of {len(codes)} rows leaves too few of them, or a class "
-                "unlearned: change it, or set n_iter_no_change=None"
+                "missing in training: change it, or set n_iter_no_change=None"
             )
         return train, held
 
@@ -251,7 +251,7 @@ class CoordinateBoostingClassifier(Classes, Interruptible, ModelOfTrees):
     # ------------------------------------------------------------------ predicting
     @property
     def trees_(self) -> list[Tree]:  # type: ignore[override]
-        """The classifiers of the dictionary that count, as trees."""
+        """The classifiers of the dictionary with a coefficient, as trees."""
         return self.ensemble_.trees
 
     @property
@@ -279,13 +279,13 @@ class CoordinateBoostingClassifier(Classes, Interruptible, ModelOfTrees):
             return self.ensemble_
         except AttributeError as error:
             raise NoAdditiveForm(
-                f"{error}; so it has no SHAP values: scikit-learn's permutation_importance tells what "
-                "columns are worth to any model"
+                f"{error}; so it has no SHAP values: scikit-learn's permutation_importance works "
+                "with any model"
             ) from error
 
     def _anatomy(self) -> Anatomy:
         found, dictionary = Estimator._anatomy(self), self.dictionary_
-        trees = getattr(self, "ensemble_", None)  # classifiers of other kinds are no trees
+        trees = getattr(self, "ensemble_", None)  # other kinds of classifiers are no trees
         members = dictionary.members if isinstance(dictionary, MemberDictionary) else []
         steps = self.report_
         return replace(
@@ -309,7 +309,7 @@ class CoordinateBoostingClassifier(Classes, Interruptible, ModelOfTrees):
         return self._learn_labels(y, n_rows), y, weights(sample_weight, n_rows)
 
     def _read(self, X: Any) -> tuple[Any, int]:
-        """Return a table as the dictionary takes it, and how many rows it has."""
+        """Return a table in the form for the dictionary, and its number of rows."""
         matrix = self._encode(X)
         if isinstance(self.dictionary_, StumpDictionary):
             return matrix, matrix.n_rows
@@ -324,7 +324,7 @@ class CoordinateBoostingClassifier(Classes, Interruptible, ModelOfTrees):
         return self.dictionary_.combine(used, self.coefficients_[used], table)
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield `decision_function` after every step of the descent, those behind the best one too."""
+        """Yield `decision_function` after every step of the descent, also those after the best one."""
         table, n_rows = self._read(X)
         total, one = np.zeros(n_rows), np.ones(1)
         for j, delta in zip(self.report_.coordinate, self.report_.delta, strict=True):
@@ -386,11 +386,11 @@ class CoordinateBoostingClassifier(Classes, Interruptible, ModelOfTrees):
         arrays = [report[name] for name in _REPORT]
         good = all(isinstance(a, np.ndarray) and a.ndim == 1 for a in arrays)
         if not good or len({len(a) for a in arrays[:-1]}) > 1 or report["stop"] not in STOPS:
-            raise ModelFileError("the report of the descent makes no sense")
+            raise ModelFileError("the report of the descent is invalid")
         steps, delta = report["coordinate"], report["delta"]
         inside = steps.dtype == np.int64 and ((steps >= 0) & (steps < len(self.dictionary_))).all()
         if not inside or delta.dtype != np.float64 or not np.isfinite(delta).all():
-            raise ModelFileError("the report of the descent tells steps to no classifier")
+            raise ModelFileError("the report of the descent has steps of unknown classifiers")
         self.report_ = Descent(
             **dict(zip(_REPORT, arrays)),
             first_loss=float(report["first_loss"]),
@@ -399,7 +399,7 @@ class CoordinateBoostingClassifier(Classes, Interruptible, ModelOfTrees):
         self.n_iter_ = len(self.report_)
 
     def _prove_sound(self) -> None:
-        if hasattr(self, "ensemble_"):  # other classifiers have proved each for itself
+        if hasattr(self, "ensemble_"):  # other classifiers have checked their own trees
             super()._prove_sound()
 
     def _read_dictionary(self, state: dict) -> None:

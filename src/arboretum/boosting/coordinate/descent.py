@@ -1,4 +1,4 @@
-"""Coordinate descent on the exponential loss: one coefficient at a time, each to its best value.
+"""Coordinate descent on the exponential loss: one coefficient at a time, each set to its best value.
 
     L(λ) = Σ_i w_i exp(-y_i Σ_j λ_j g_j(x_i))          v_i: the terms, divided by their sum
 
@@ -9,7 +9,8 @@ Along coordinate j the loss is L · ((1-e) e^(-δ) + e e^δ), where e = Σ v_i 1
               cyclic    one after the other, again and again
               random    drawn anew every time
 
-L is convex, so every order has the same goal. Where the rows can be told apart it has no minimum, only 0.
+L is convex, so every order has the same goal. If the rows are separable it has no minimum, only the infimum
+0.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ STOPS = ("max_iter", "flat", "no loss left", "perfect classifier", "validation",
 
 @dataclass(frozen=True)
 class Goal:
-    """How and how far to descend."""
+    """The order and the end of the descent."""
 
     order: str = "greedy"
     max_iter: int = 1000
-    tol: float = 1e-9  # converged: no edge larger, or no larger share of the loss left
+    tol: float = 1e-9  # converged: no edge is larger, or no larger share of the loss is left
     patience: int | None = None  # steps without a better loss on held-out rows
     seed: int = 0
 
@@ -48,7 +49,7 @@ class Descent:
     Attributes
     ----------
     coordinate : int array
-        Which classifier moved.
+        The classifier whose coefficient changed.
     error : float array
         Its weighted error before the step.
     delta : float array
@@ -79,11 +80,11 @@ class Descent:
 
     @property
     def converged(self) -> bool:
-        """The end was reached: a minimum, or rows told apart."""
+        """Whether the end was reached: a minimum, or separated rows."""
         return self.stop in ("flat", "no loss left", "perfect classifier")
 
     def to_text(self, most: int | None = 20) -> str:
-        """Return the first steps as a table, and how it ended."""
+        """Return the first steps as a table, and how the descent ended."""
         lines = [" step  classifier   error      delta          loss  steepest"]
         for k in range(min(len(self), len(self) if most is None else most)):
             lines.append(
@@ -102,9 +103,9 @@ class Descent:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutRows:
-    """Rows to measure by; ``ask(j)``: what classifier j answers to them."""
+    """Held-out rows; ``predict(j)`` returns the predictions of classifier j."""
 
-    ask: Callable[[int], np.ndarray]
+    predict: Callable[[int], np.ndarray]
     y: np.ndarray
     w: np.ndarray
 
@@ -118,7 +119,7 @@ def descend(
     *,
     bar: bool = False,
 ) -> tuple[np.ndarray, Descent]:
-    """Return the coefficients and the report; ``y`` is -1 or 1. Interrupted, what is done counts.
+    """Return the coefficients and the report; ``y`` is -1 or 1. If interrupted, finished steps are kept.
 
     >>> from arboretum.boosting.coordinate.dictionary import StumpDictionary
     >>> from arboretum.data.schema import learn_schema
@@ -149,7 +150,7 @@ def descend(
 
 
 class _Descending:
-    """Where a descent stands."""
+    """The state of a descent."""
 
     def __init__(
         self,
@@ -171,7 +172,7 @@ class _Descending:
         self.f_held = np.zeros(0 if held_out is None else len(held_out.y))
 
     def step(self, coefficients: np.ndarray) -> str:
-        """Move one coordinate, or tell why there is nothing left to do."""
+        """Move one coordinate; else return the reason why the descent has ended."""
         goal = self.goal
         v = self.w * exp(-self.y * self.f)
         v = v / v.sum()
@@ -209,10 +210,10 @@ class _Descending:
         return int(np.argmax(better if better.any() else steepest))
 
     def _is_late(self, j: int, delta: float, coefficients: np.ndarray) -> bool:
-        """Look at the held-out rows; tell whether they have not got better for too long."""
+        """Update the held-out loss; return True if it has not improved for too long."""
         if self.held_out is None or self.patience is None:
             return False
-        self.f_held = self.f_held + delta * self.held_out.ask(j)
+        self.f_held = self.f_held + delta * self.held_out.predict(j)
         w = self.held_out.w
         self.validation.append(float((w * exp(-self.held_out.y * self.f_held)).sum() / w.sum()))
         number = len(self.validation) - 1

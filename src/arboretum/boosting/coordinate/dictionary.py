@@ -1,7 +1,7 @@
-"""Dictionaries of weak classifiers g_j with answers -1 and 1: fixed, so that each has one coefficient.
+"""Fixed dictionaries of weak classifiers g_j with predictions -1 and 1; each has one coefficient.
 
     StumpDictionary       every stump on the codes of a table
-    MemberDictionary      fitted classifiers that were given
+    MemberDictionary      given fitted classifiers
 
 A stump and its opposite are one coordinate: the opposite has a coefficient below 0. The stumps are
 
@@ -41,7 +41,7 @@ _FIELDS = {"kind": np.uint8, "feature": np.int32, "value": np.float64, "missing"
 
 
 class Dictionary(ABC):
-    """Weak classifiers that can be asked about rows, and whose answers to training rows are known."""
+    """Weak classifiers with their predictions of the training rows."""
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -52,7 +52,7 @@ class Dictionary(ABC):
 
     @abstractmethod
     def answers(self, j: int) -> np.ndarray:
-        """Return what g_j answers to the training rows."""
+        """Return the predictions of g_j for the training rows."""
 
     @abstractmethod
     def combine(self, used: np.ndarray, sizes: np.ndarray, X: Any) -> np.ndarray:
@@ -76,9 +76,9 @@ class StumpDictionary(Dictionary):
         CONSTANT, CUT or EQUALS.
     feature : int32 array
     value : float64 array
-        The threshold of a cut (+inf asks "is it missing?"); a category's code, -1 for missing.
+        The threshold of a cut (+inf tests "is it missing?"); a category's code, -1 for missing.
     missing : int8 array
-        The answer to a missing value.
+        The prediction for a missing value.
 
     Examples
     --------
@@ -139,7 +139,7 @@ class StumpDictionary(Dictionary):
 
     # ------------------------------------------------------------------ training rows
     def _places(self) -> np.ndarray:
-        """Return where the stumps of every feature begin, and the end."""
+        """Return the first stump of every feature, and the end."""
         return np.searchsorted(self.feature[1:], np.arange(self.schema.n_features + 1)) + 1
 
     def sums(self, signed: np.ndarray) -> np.ndarray:
@@ -191,7 +191,7 @@ class StumpDictionary(Dictionary):
         return f
 
     def _combine_column(self, here: np.ndarray, size: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """Return what the stumps on one column add: a step function of its value."""
+        """Return the sum of the stumps on one column: a step function of its value."""
         value, is_missing = self.value[here], np.isnan(x)
         if self.kind[here[0]] == EQUALS:
             n_codes = len(self.schema.columns[int(self.feature[here[0]])].categories or ())
@@ -219,29 +219,29 @@ class StumpDictionary(Dictionary):
 
     # ------------------------------------------------------------------ as trees
     def ensemble(self, used: np.ndarray, sizes: np.ndarray, schema: Schema) -> Ensemble:
-        asks = self.kind[used] != CONSTANT
-        trees = [self.tree(j) for j in used[asks].tolist()]
-        return Ensemble(trees, sizes[asks], sizes[~asks].sum(keepdims=True), link=_LINK)
+        splits = self.kind[used] != CONSTANT
+        trees = [self.tree(j) for j in used[splits].tolist()]
+        return Ensemble(trees, sizes[splits], sizes[~splits].sum(keepdims=True), link=_LINK)
 
     def tree(self, j: int) -> Tree:
-        """Return a stump that asks as a tree whose leaves answer -1 and 1."""
+        """Return a stump with a split as a tree whose leaves predict -1 and 1."""
         f = int(self.feature[j])
         bits, answers, goes_right = np.zeros(0, np.uint32), (0.0, -1.0, 1.0), self.missing[j] > 0
-        if self.kind[j] == EQUALS:  # what is in the set goes left
+        if self.kind[j] == EQUALS:  # categories in the set go left
             n_codes, code = len(self.schema.columns[f].categories or ()), int(self.value[j])
             bits, answers = np.zeros((n_codes + 31) // 32, np.uint32), (0.0, 1.0, -1.0)
             goes_right = not goes_right
             if code >= 0:
                 bits[code >> 5] = np.uint32(1 << (code & 31))
-        asks, nothing = leaves(3), np.zeros(3)
-        asks["kind"][0], asks["feature"][0] = (SUBSET, f) if len(bits) else (THRESHOLD, f)
-        asks["threshold"][0] = np.nan if len(bits) else self.value[j]
-        asks["bits_start"][0] = 0 if len(bits) else -1
-        asks["first_child"][0], asks["n_children"][0] = 1, 2
-        asks["missing_child"][0] = int(goes_right)
+        splits, nothing = leaves(3), np.zeros(3)
+        splits["kind"][0], splits["feature"][0] = (SUBSET, f) if len(bits) else (THRESHOLD, f)
+        splits["threshold"][0] = np.nan if len(bits) else self.value[j]
+        splits["bits_start"][0] = 0 if len(bits) else -1
+        splits["first_child"][0], splits["n_children"][0] = 1, 2
+        splits["missing_child"][0] = int(goes_right)
         value, count = np.array(answers).reshape(3, 1, 1), np.zeros(3, np.int64)
         return build_tree(
-            self.schema, bits=bits, value=value, impurity=nothing, weight=nothing, count=count, **asks
+            self.schema, bits=bits, value=value, impurity=nothing, weight=nothing, count=count, **splits
         )  # fmt: skip
 
     # ------------------------------------------------------------------ keeping
@@ -251,7 +251,7 @@ class StumpDictionary(Dictionary):
 
     @classmethod
     def from_state(cls, schema: Schema, state: Any) -> StumpDictionary:
-        """Build stumps from what `to_state` returned; nonsense is a ModelFileError."""
+        """Build stumps from the result of `to_state`; raise a ModelFileError if it is invalid."""
         arrays = {name: state[name] for name in _FIELDS}
         n = len(arrays["kind"])
         for name, dtype in _FIELDS.items():
@@ -292,10 +292,10 @@ class MemberDictionary(Dictionary):
         self._table = np.zeros((0, 0))
 
     def learn(self, X: Any) -> None:
-        """Ask all members about the training rows."""
-        self._table = np.column_stack([self._ask(member, X) for member in self.members])
+        """Predict the training rows with all members."""
+        self._table = np.column_stack([self._predict(member, X) for member in self.members])
 
-    def _ask(self, member: Any, X: Any) -> np.ndarray:
+    def _predict(self, member: Any, X: Any) -> np.ndarray:
         return 2.0 * places_of(member, X, self.classes) - 1.0
 
     def __len__(self) -> int:
@@ -310,7 +310,7 @@ class MemberDictionary(Dictionary):
     def combine(self, used: np.ndarray, sizes: np.ndarray, X: Any) -> np.ndarray:
         total: Any = 0.0
         for j, size in zip(used.tolist(), sizes.tolist(), strict=True):
-            total = total + size * self._ask(self.members[j], X)
+            total = total + size * self._predict(self.members[j], X)
         return total
 
     def describe(self, j: int) -> str:

@@ -1,1 +1,1 @@
-"""Friedman's gradient boosting: small exact trees, each a step down the loss."""
+"""Friedman's gradient boosting: small exact trees, each a step that lowers the loss."""

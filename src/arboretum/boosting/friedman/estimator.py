@@ -1,7 +1,7 @@
 """What both gradient boosting estimators share: their parameters, learning and boosting.
 
-A classifier and a regressor (gradient_boosting.py) differ in the target and in what is made of the sum.
-How the sum is read and kept is in reading.py.
+A classifier and a regressor (gradient_boosting.py) differ in the target and in the meaning of the sum.
+Predictions and files are in reading.py.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Monitor = Callable[[int, Any, dict], bool]
 class GradientBoosting(SumOfTrees):
     """Growing a sum of trees over the columns of `schema_`."""
 
-    # what trees know and boosting has no parameter for
+    # options of trees that boosting has no parameter for
     splitter: ClassVar[str] = "best"
     surrogates: ClassVar[int] = 0
     max_bins: ClassVar[None] = None
@@ -63,7 +63,7 @@ class GradientBoosting(SumOfTrees):
         ),
         "criterion": Parameter(
             p.one_of("friedman_mse", "squared_error"),
-            "What a split of the residuals is measured by; with one output both choose the same splits.",
+            "The score of a split of the residuals; with one output both choose the same splits.",
         ),
         "max_depth": Parameter(
             p.integer(1) | p.none,
@@ -71,19 +71,19 @@ class GradientBoosting(SumOfTrees):
         ),
         "init": Parameter(
             p.one_of("zero", None) | p.an_estimator,
-            "Where the sum begins: with an estimator's answer, with 0, or with the best constant.",
+            "Start of the sum: an estimator's predictions, 0, or the best constant (None).",
         ),
         "random_state": Parameter(
-            p.seed, "Seed. Round m depends on (seed, m) and on the sum before it alone."
+            p.seed, "Seed. Round m depends only on (seed, m) and the sum before it."
         ),
         "verbose": Parameter(
-            p.integer(0) | p.flag, "1 prints the score of some rounds, 2 of every round."
+            p.integer(0) | p.flag, "1 prints the score of some rounds, 2 that of every round."
         ),
         "step": Parameter(
             p.one_of("leaf", "line_search", "gradient"),
             "A step of its own for every leaf; one length for the whole round, found by a search "
-            "(`step_lengths_`); or the plain gradient step: leaves answer the mean of their residuals, and "
-            "the learning rate is all that scales them.",
+            "(`step_lengths_`); or the plain gradient step: leaves predict the mean of their residuals, and "
+            "only the learning rate scales them.",
         ),
         "estimator": Parameter(
             p.none | p.an_estimator,
@@ -94,14 +94,14 @@ class GradientBoosting(SumOfTrees):
     }
     _attributes: ClassVar = {
         "trees_ : list of Tree": "Round after round; in a round of several trees, class after class. "
-        "Leaves answer their steps, before the learning rate.",
+        "Leaf values are steps, before the learning rate.",
         **ModelOfTrees._attributes,
         "estimators_ : array of CARTRegressor of shape (n_estimators_, n_trees_per_iteration_)": "",
         "n_estimators_, n_trees_per_iteration_ : int": "",
-        "init_ : estimator or Constant": "Where the sum begins.",
-        "train_score_ : float array": "Mean loss of the rows in the bag after every round.",
-        "oob_improvement_, oob_scores_ : float arrays": "Only with `subsample` < 1: loss of the rows out "
-        "of the bag, and how much better than the round before.",
+        "init_ : estimator or Constant": "Start of the sum.",
+        "train_score_ : float array": "Mean loss of the in-bag rows after every round.",
+        "oob_improvement_, oob_scores_ : float arrays": "Only with `subsample` < 1: loss of the out-of-bag "
+        "rows, and its improvement over the round before.",
         "oob_score_ : float": "The last of these.",
         "step_lengths_ : float array": 'η of every round; only with ``step="line_search"`` or an '
         "`estimator`.",
@@ -110,7 +110,7 @@ class GradientBoosting(SumOfTrees):
         "schema_ : Schema": "Names, kinds and categories of the columns.",
         "n_features_in_, max_features_ : int": "",
         "feature_names_in_ : array of str": "Only if the training table had names.",
-        "feature_importances_ : float array": "Share of the impurity decrease each column brought.",
+        "feature_importances_ : float array": "Share of the impurity decrease from each column.",
     }
 
     # ------------------------------------------------------------------ fitting
@@ -157,12 +157,12 @@ class GradientBoosting(SumOfTrees):
         return self._end_fit(interrupted)
 
     def _goes_on(self) -> bool:
-        """Tell whether rounds are added to those there are, with `warm_start`."""
+        """Return True if rounds are added to existing ones, with `warm_start`."""
         if not goes_on(self, "round"):
             return False
         if (self.subsample < 1) != hasattr(self, "oob_scores_"):
             raise ParameterError(
-                "with warm_start=True, subsample must stay below 1, or stay 1: rounds out of bag "
+                "with warm_start=True, subsample must stay below 1, or stay 1: out-of-bag rows "
                 "are scored from the first"
             )
         return True
@@ -174,7 +174,7 @@ class GradientBoosting(SumOfTrees):
     def _learn(
         self, X: Any, y: Any, sample_weight: Any, *, going_on: bool
     ) -> tuple[Matrix, np.ndarray, np.ndarray | None]:
-        """Check the data `fit` was given and turn them into numbers."""
+        """Check the arguments of `fit` and encode them."""
         earlier = signature(self)
         matrix = self._learn_table(X)
         check_rows(matrix.n_rows)
@@ -188,7 +188,7 @@ class GradientBoosting(SumOfTrees):
         return matrix, target, w
 
     def _learn_labels(self, y: Any, n_rows: int) -> np.ndarray:
-        """Return the target as a loss takes it."""
+        """Return the target in the form for losses."""
         raise NotImplementedError
 
     def _check_labels(self, target: np.ndarray, w: np.ndarray | None) -> None:
@@ -197,7 +197,7 @@ class GradientBoosting(SumOfTrees):
     def _prepare(
         self, X: Any, matrix: Matrix, y: np.ndarray, w: np.ndarray | None
     ) -> tuple[ResidualBooster, _HeldOut | None]:
-        """Return what plays the rounds, and what tells when to stop."""
+        """Return the booster, and the held-out rows that may end the fit."""
         from arboretum.boosting.friedman.fitting import BoostingTask, ResidualBooster
         from arboretum.engine.keys import seed_from
         from arboretum.grow.choose import Use, choose_grower
@@ -252,7 +252,7 @@ class GradientBoosting(SumOfTrees):
     def _check_has_value(self, loss: Loss) -> None:
         if not getattr(loss, "has_value", True):
             raise ParameterError(
-                f"n_iter_no_change judges rounds by the loss itself: give {type(self.loss).__name__} "
+                f"n_iter_no_change evaluates rounds by the loss itself: give {type(self.loss).__name__} "
                 "a method value(y, F), or leave n_iter_no_change None"
             )
 
@@ -293,12 +293,12 @@ class GradientBoosting(SumOfTrees):
         return self._learn_labels(y, n_rows), y, self._learn_weights(sample_weight, n_rows)
 
     def _hold_out(self, y: np.ndarray, w: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows to learn from, and those to stop by."""
+        """Return the training rows and the held-out rows."""
         codes = y if self.loss_.classifies else None
         return set_aside(len(y), self.validation_fraction, self.seed_, codes, w)
 
     def _rows_for_init(self, X: Any, rows: np.ndarray) -> Any:
-        """Return rows of the table as estimators of others take them, if there are any."""
+        """Return rows of the table in the form for other estimators, if there are any."""
         constant = self.init is None or isinstance(self.init, str)
         return None if constant and self.estimator is None else take_rows(X, rows)
 
@@ -329,7 +329,7 @@ class GradientBoosting(SumOfTrees):
         try:
             name = type(self).__name__
             return run_rounds(make(), numbers, lambda: self.n_estimators_, name=name)
-        except BaseException:  # a fit that fails leaves no half of a model
+        except BaseException:  # a fit that fails leaves no partial model
             del self.trees_
             raise
 
@@ -349,7 +349,7 @@ class GradientBoosting(SumOfTrees):
 
 
 class _HeldOut:
-    """The rows set aside: follows the rounds and tells when to stop."""
+    """The held-out rows: evaluates rounds and ends the fit."""
 
     def __init__(
         self, model: GradientBoosting, matrix: Matrix, y: np.ndarray, w: Any, F: np.ndarray, X: Any
@@ -358,7 +358,7 @@ class _HeldOut:
         self.patience = Patience(int(model.n_iter_no_change), float(model.tol), beats="recent")
 
     def has_ended(self, number: int, played: GrownRound, loss: Loss) -> bool:
-        """Add the trees (or members) of a round, and judge by the loss it went by."""
+        """Add the trees (or members) of a round; return True if the fit should end."""
         model, trees = self.model, played.trees
         if played.members:
             from arboretum.boosting.friedman.members import answers_of

@@ -3,10 +3,10 @@
     r      = -∂L/∂F of every row
     trees  = one regression tree on r, or one per class
     step   = γ of every leaf, or one length for the whole round          loss/leaves.py
-             or what the trees say, the mean residual of every leaf
+             or the trees' values, the mean residual of every leaf
     F      = F + learning rate · step, for all rows, in the bag or not
 
-Nothing here depends on rounds to come, and a round depends on those before through F alone, so 50 rounds and
+Nothing here depends on later rounds, and a round depends on earlier ones only through F, so 50 rounds and
 50 more are 100.
 """
 
@@ -36,25 +36,25 @@ if TYPE_CHECKING:
 
 __all__ = ["BoostingTask", "GrownRound", "ResidualBooster"]
 
-_BAG, _TREE = 0, 1  # what random numbers of a round are for
+_BAG, _TREE = 0, 1  # purposes of a round's random numbers
 
 
 @dataclass(frozen=True, eq=False)
 class BoostingTask:
-    """What all rounds have in common.
+    """What all rounds share.
 
     Attributes
     ----------
     grower : Grower
     matrix : Matrix
-        The table it grows trees on.
+        The training table.
     growth : Growth
     loss : Loss
     y : array
         Numbers or class codes.
     w : float64 array or None
     rows : int array or None
-        Which rows of the user's table they are; None: those.
+        Their numbers in the user's table; None: the same.
     seed : int
     n_inbag : int or None
         Rows drawn for every round; None for all.
@@ -76,14 +76,14 @@ class BoostingTask:
     step: str
 
     def key(self, *purpose: int) -> int:
-        """Return the seed of something random."""
+        """Return the seed for a purpose."""
         words = [self.seed & 0xFFFFFFFF, self.seed >> 32, *purpose]
         return int(np.random.SeedSequence(words).generate_state(1, np.uint64)[0])
 
 
 @dataclass(frozen=True, eq=False)
 class GrownRound:
-    """The trees of one round, and how good F is after it."""
+    """The trees of one round, and the scores of F after it."""
 
     trees: list[Tree]
     train_score: float
@@ -94,13 +94,13 @@ class GrownRound:
 
 
 class ResidualBooster:
-    """Plays rounds.
+    """Runs rounds.
 
     Parameters
     ----------
     task : BoostingTask
     F : float64 array of shape (K, n)
-        The sum so far; moved by every round.
+        The sum so far; updated by every round.
     """
 
     def __init__(self, task: BoostingTask, F: np.ndarray) -> None:
@@ -110,7 +110,7 @@ class ResidualBooster:
         self._bag, self.loss = self._all, task.loss
 
     def play(self, number: int) -> GrownRound:
-        """Grow the trees of a round, by number from 0, and move F."""
+        """Grow the trees of a round, counted from 0, and update F."""
         task = self.task
         y, F, w = task.y, self.F, task.w
         bag = self._bag = self._all if task.n_inbag is None else self._draw(number)
@@ -145,12 +145,12 @@ class ResidualBooster:
 
     @property
     def width(self) -> int:
-        """Trees of a round."""
+        """Number of trees of a round."""
         return len(self._lines)
 
     @property
     def mask(self) -> np.ndarray:
-        """Which rows the last round drew."""
+        """The rows that the last round drew."""
         return self._bag.drawn.astype(bool)
 
     # ------------------------------------------------------------------ rows
@@ -168,7 +168,7 @@ class ResidualBooster:
         return self._bag_of(draw_in_turn(key, len(task.y), task.n_inbag, task.w))
 
     def _score(self, loss: Loss, rows: np.ndarray | None, *, everything: bool = False) -> float:
-        """Return the mean loss of some rows (or of all); NaN of none."""
+        """Return the mean loss of some rows (or of all); NaN if there are none."""
         y, F, w = self.task.y, self.F, self.task.w
         if everything:
             return loss.score(y, F, w)
@@ -197,7 +197,7 @@ class ResidualBooster:
             tree.value[ends, 0, 0] = steps[ends]
 
     def _stretch(self, loss: Loss, grown: list[Grown], bag: _Drawn) -> float:
-        """Multiply the answers of all trees by the one best length, and return it."""
+        """Multiply the values of all trees by the best common length, and return it."""
         y, F = bag.of(self.task.y), bag.of(self.F)
         moves = [bag.of(one.tree.value[one.leaf_of_row, 0, 0]) for one in grown]
         direction = moves[0] if F.ndim == 1 else np.column_stack(moves)
@@ -211,13 +211,13 @@ class ResidualBooster:
         if not np.isfinite(r).all():
             bad = np.flatnonzero(~np.isfinite(r.reshape(len(r), -1)).all(axis=1))
             raise DataError(
-                f"round {number + 1}: the sum of trees has left float64 ({self._rows(bad)}): use a "
+                f"round {number + 1}: the sum of trees exceeds float64 ({self._rows(bad)}): use a "
                 "smaller learning_rate, or scale y"
             )
 
     @contextmanager
     def _naming(self, number: int, inside: np.ndarray | None) -> Iterator[None]:
-        """Name round and rows of the user's table where a loss of theirs fails."""
+        """Name the round and the rows of the user's table if their loss fails."""
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 yield
@@ -225,7 +225,7 @@ class ResidualBooster:
             rows = error.rows if inside is None else inside[error.rows]
             raise DataError(
                 f"{error.what} returned NaN or infinite values in round {number + 1} "
-                f"({self._rows(rows)}): a loss must be finite wherever boosting may lead"
+                f"({self._rows(rows)}): a loss must be finite for all sums that boosting may reach"
             ) from error
 
     def _rows(self, rows: np.ndarray) -> str:
@@ -236,7 +236,7 @@ class ResidualBooster:
 class _Drawn:
     """The rows of a round."""
 
-    drawn: np.ndarray  # uint8: whether a row was drawn, whatever it weighs
+    drawn: np.ndarray  # uint8: whether a row was drawn, whatever its weight
     rows: np.ndarray | None  # those drawn that weigh more than 0; None: all
     weight: np.ndarray  # float64, of all rows; empty if every row weighs 1
 

@@ -44,7 +44,7 @@ class GradientBoostingClassifier(Classes, GradientBoosting):
         **GradientBoosting._parameters,
         "loss": Parameter(
             p.one_of(*CLASS_LOSSES) | OWN_LOSS,
-            "What is made small; exponential is AdaBoost's, for two classes. A loss of your own: see "
+            "The loss to minimise; exponential is AdaBoost's, for two classes. A loss of your own: see "
             "docs/gbm.md.",
         ),
     }
@@ -92,7 +92,7 @@ class GradientBoostingClassifier(Classes, GradientBoosting):
         codes = self._learn_classes(y, n_rows)
         if self.loss == "exponential" and self.n_classes_ > 2:
             raise DataError(
-                f"loss='exponential' tells two classes apart, y holds {self.n_classes_}: use "
+                f"loss='exponential' is for two classes, y holds {self.n_classes_}: use "
                 "loss='log_loss'"
             )
         if self.monotonic_cst is not None and self.n_classes_ > 2:
@@ -112,7 +112,7 @@ class GradientBoostingClassifier(Classes, GradientBoosting):
 
     # ------------------------------------------------------------------ predicting
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the sum of trees: (n,) for two classes, log odds or half of them; else (n, classes)."""
+        """Return the sum of trees: (n,) for two classes, the log odds or half of them; else (n, classes)."""
         return self._raw(X)
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
@@ -188,16 +188,16 @@ class GradientBoostingRegressor(Numbers, GradientBoosting):
         **GradientBoosting._parameters,
         "loss": Parameter(
             p.one_of(*NUMBER_LOSSES) | OWN_LOSS,
-            "What is made small. The last three names predict e^F, the mean of counts and amounts. A loss "
+            "The loss to minimise. The last three names predict e^F, the mean of counts and amounts. A loss "
             "of your own: see docs/gbm.md.",
         ),
         "alpha": Parameter(
             p.real(0, 1, open_low=True, open_high=True),
-            'The quantile of "quantile"; of the residuals that "huber" takes for ordinary.',
+            'The quantile of "quantile"; for "huber", the share of residuals treated as ordinary.',
         ),
         "power": Parameter(
             p.real(1, 2),
-            'Of "tweedie": the variance grows as the mean to this power, from 1 (Poisson) to 2 (gamma).',
+            'For "tweedie": the variance grows as the mean to this power, from 1 (Poisson) to 2 (gamma).',
         ),
     }
 

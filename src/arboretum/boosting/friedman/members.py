@@ -26,19 +26,19 @@ __all__ = ["MemberBooster", "answers_of", "check_member"]
 
 
 def check_member(owner: Any, base: Any, *, weighted: bool) -> None:
-    """Raise if the weak learner cannot learn residuals, or not with weights."""
+    """Raise if the weak learner cannot learn residuals, or takes no weights that are needed."""
     from sklearn.utils.validation import has_fit_parameter
 
     check_base(owner, base, classifies=False)
     if weighted and not has_fit_parameter(base, "sample_weight"):
         raise ParameterError(
-            f"{type(base).__name__} doesn't support sample_weight, so {type(owner).__name__} cannot tell "
+            f"{type(base).__name__} doesn't support sample_weight, so {type(owner).__name__} cannot give "
             "it the weights of the rows: leave sample_weight out, or choose another estimator"
         )
 
 
 def answers_of(members: list[Any], X: Any) -> np.ndarray:
-    """Return what the members of a round answer, (rows, members).
+    """Return the predictions of the members of a round, (rows, members).
 
     >>> from sklearn.dummy import DummyRegressor
     >>> mean = DummyRegressor().fit([[0], [0]], [1.0, 3.0])
@@ -50,17 +50,17 @@ def answers_of(members: list[Any], X: Any) -> np.ndarray:
 
 
 class MemberBooster(ResidualBooster):
-    """Plays rounds of regressors that are fitted to residuals.
+    """Runs rounds of regressors that are fitted to residuals.
 
     Parameters
     ----------
     task : BoostingTask
     F : float64 array of shape (K, n)
-        The sum so far; moved by every round.
+        The sum so far; updated by every round.
     base : estimator
         Copied for every member.
     X : table
-        The rows of the task as the members take them.
+        The rows of the task in the form for the members.
     """
 
     def __init__(self, task: BoostingTask, F: np.ndarray, base: Any, X: Any) -> None:
@@ -68,7 +68,7 @@ class MemberBooster(ResidualBooster):
         self.base, self.X = base, X
 
     def play(self, number: int) -> GrownRound:
-        """Fit the members of a round, by number from 0, and move F."""
+        """Fit the members of a round, counted from 0, and update F."""
         task, y, w = self.task, self.task.y, self.task.w
         bag = self._bag = self._all if task.n_inbag is None else self._draw(number)
         out = None if task.n_inbag is None else np.flatnonzero(bag.drawn == 0)
@@ -87,7 +87,7 @@ class MemberBooster(ResidualBooster):
         moves = answers_of(members, self.X)
         if not np.isfinite(moves).all():
             raise DataError(
-                f"round {number + 1}: {type(self.base).__name__} answers NaN or infinity"
+                f"round {number + 1}: {type(self.base).__name__} predicts NaN or infinity"
             )
         length = 1.0
         if task.step != "gradient":
@@ -105,7 +105,7 @@ class MemberBooster(ResidualBooster):
         return member.fit(X, r) if w is None else member.fit(X, r, sample_weight=w)
 
     def _length(self, loss: Loss, moves: np.ndarray) -> float:
-        """Return the one best length of the round."""
+        """Return the best length of the round."""
         bag = self._bag
         y, F = bag.of(self.task.y), bag.of(self.F)
         direction = bag.of(moves[:, 0] if self.F.ndim == 1 else moves)

@@ -1,8 +1,8 @@
-"""Reading a model of gradient boosting: the sum of its trees, the trees themselves, and its file.
+"""Using a model of gradient boosting: the sum of its trees, the trees themselves, and its file.
 
     F(x) = start + Σ rate_m · tree_m(x)        or members instead of trees (members.py)
 
-How it comes to be is in estimator.py.
+It is fitted in estimator.py.
 """
 
 from __future__ import annotations
@@ -70,25 +70,25 @@ class SumOfTrees(Interruptible, ModelOfTrees):
     # ------------------------------------------------------------------ the sum
     @property
     def _width(self) -> int:
-        """Trees of a round."""
+        """Number of trees of a round."""
         labels = self._labels
         return 1 if labels is None or len(labels) <= 2 else len(labels)
 
     @property
     def n_trees_per_iteration_(self) -> int:
-        """How many trees a round grows: one, or one for each of more than two classes."""
+        """Number of trees of a round: one, or one for each of more than two classes."""
         self._check_fitted()
         return self._width
 
     @property
     def n_estimators_(self) -> int:
-        """How many rounds there are; fewer than `n_estimators` after stopping early."""
+        """Number of rounds; fewer than `n_estimators` after early stopping."""
         self._check_fitted()
         return len(self._rates)
 
     @property
     def oob_score_(self) -> float:
-        """Loss of the rows out of the last round's bag; only with `subsample` < 1."""
+        """Loss of the last round's out-of-bag rows; only with `subsample` < 1."""
         return float(self.oob_scores_[-1])
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -102,15 +102,15 @@ class SumOfTrees(Interruptible, ModelOfTrees):
 
     @property
     def _link(self) -> Link:
-        """How F becomes an answer: a number, the probability of the second class, or of all."""
+        """The link from F to a prediction: a number, the probability of the second class, or of all."""
         return self.loss_.link if isinstance(self.loss, str) else Link("own")
 
     def _start(self, X: Any, n_rows: int) -> np.ndarray:
-        """Return where the sum of every row begins, (rows, scores)."""
+        """Return the start of every row's sum, (rows, scores)."""
         return raw_start(self.init_, self.loss_, X, n_rows, self._labels).T
 
     def _sums(self, X: Any, matrix: Matrix) -> np.ndarray:
-        """Return F of every row, (rows, scores)."""
+        """Return F for every row, (rows, scores)."""
         start = self._start(X, matrix.n_rows)
         if getattr(self, "members_", []):
             *_, last = self._member_sums(X, start)
@@ -120,7 +120,7 @@ class SumOfTrees(Interruptible, ModelOfTrees):
         return self.ensemble_.answers(matrix, self._threads_for(matrix), start)
 
     def _member_sums(self, X: Any, start: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield F of every row after each round of members."""
+        """Yield F for every row after each round of members."""
         from arboretum.boosting.friedman.members import answers_of
 
         X = in_order(self.schema_, X, type(self).__name__)
@@ -130,7 +130,7 @@ class SumOfTrees(Interruptible, ModelOfTrees):
             yield F
 
     def _raw(self, X: Any) -> np.ndarray:
-        """Return F of every row of a table, (n,) or (n, K)."""
+        """Return F for every row of a table, (n,) or (n, K)."""
         matrix = self._encode(X)
         return shaped(self._sums(X, matrix))
 
@@ -142,7 +142,7 @@ class SumOfTrees(Interruptible, ModelOfTrees):
             )
         if not isinstance(self.init_, Constant):
             raise ParameterError(
-                "the sum of this model begins with what its init estimator says of every row, so it has no "
+                "the sum of this model starts from the predictions of its init estimator, so it has no "
                 "predictor: call its predict, or fit it without init"
             )
         return self.ensemble_
@@ -152,18 +152,18 @@ class SumOfTrees(Interruptible, ModelOfTrees):
         if self.estimator is not None:
             raise NoAdditiveForm(
                 f"this {name} boosts {type(self.estimator).__name__}, not trees, so it has no SHAP values: "
-                "explain its members_ one by one, or ask scikit-learn's permutation_importance"
+                "explain its members_ one by one, or use scikit-learn's permutation_importance"
             )
         if not isinstance(self.init_, Constant):
             raise NoAdditiveForm(
-                f"the sum of this {name} begins with what its init estimator says of every row, which is "
-                "no sum of trees: explain a model that was fitted without init, or ask scikit-learn's "
+                f"the sum of this {name} starts from the predictions of its init estimator, which are "
+                "no sum of trees: explain a model that was fitted without init, or use scikit-learn's "
                 "permutation_importance"
             )
         return self.ensemble_
 
     def _staged_raw(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield F of every row after each round."""
+        """Yield F for every row after each round."""
         matrix = self._encode(X)
         start = self._start(X, matrix.n_rows)
         if self.estimator is not None:
@@ -172,14 +172,14 @@ class SumOfTrees(Interruptible, ModelOfTrees):
 
     def apply(self, X: Any) -> np.ndarray:
         """Return the leaf each row reaches in each tree, (rows, rounds); classifiers: (…, trees of a
-        round) besides.
+        round).
         """
         self._check_trees("leaves")
         return super().apply(X).astype(np.int64)
 
     @property
     def estimators_(self) -> np.ndarray:
-        """The trees as regressors of their own, (rounds, trees of a round). They answer steps."""
+        """The trees as separate regressors, (rounds, trees of a round). They predict steps."""
         from arboretum.cart.cart import CARTRegressor
 
         self._check_fitted()
@@ -201,7 +201,7 @@ class SumOfTrees(Interruptible, ModelOfTrees):
         return shown.reshape(-1, self._width)
 
     def _tree_parameters(self) -> dict[str, Any]:
-        """Return the parameters that trees have, too."""
+        """Return the parameters that trees also have."""
         from arboretum.cart.cart import CARTRegressor
 
         names = set(CARTRegressor._get_param_names()) - {"random_state"}
@@ -209,7 +209,7 @@ class SumOfTrees(Interruptible, ModelOfTrees):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Share of the impurity decrease each column brought, summed over all trees."""
+        """Share of the impurity decrease from each column, summed over all trees."""
         self._check_fitted()
         self._check_trees("feature_importances_")
         total = self.ensemble_.split_sums(self.n_features_in_).gain
@@ -219,7 +219,7 @@ class SumOfTrees(Interruptible, ModelOfTrees):
         if self.estimator is not None:
             raise AttributeError(
                 f"{type(self).__name__}(estimator={type(self.estimator).__name__}) has no {what}: only "
-                "trees have them; look at its members_"
+                "trees have them; see its members_"
             )
 
     def __len__(self) -> int:
@@ -231,7 +231,7 @@ class SumOfTrees(Interruptible, ModelOfTrees):
 
         if self.estimator is not None:
             raise ModelFileError(
-                f"a model of {type(self.estimator).__name__}s cannot be kept in a file of arboretum: use "
+                f"a model of {type(self.estimator).__name__}s cannot be saved natively: use "
                 "pickle or joblib, or leave estimator None"
             )
         state = super()._get_fitted_state()
@@ -274,5 +274,5 @@ class SumOfTrees(Interruptible, ModelOfTrees):
 
 
 def shaped(F: np.ndarray) -> np.ndarray:
-    """Return scores, (rows, scores), as a loss takes them: (n,) or (n, K)."""
+    """Return scores, (rows, scores), in the form for losses: (n,) or (n, K)."""
     return F[:, 0] if F.shape[1] == 1 else F

@@ -1,6 +1,6 @@
-"""F_0: the constant a loss likes best, zero, or what an estimator says.
+"""F_0: the constant of smallest loss, zero, or an estimator's predictions.
 
-`init_` of a fitted model is one of these; the sum of trees begins with its answer.
+`init_` of a fitted model is one of these; the sum of trees starts from its prediction.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Constant:
     Attributes
     ----------
     raw : float64 array of shape () or (n_classes,)
-        F itself: log odds or the log of a mean, where the loss has such a link.
+        F itself: log odds or the log of a mean, if the loss has such a link.
 
     Examples
     --------
@@ -51,11 +51,11 @@ def fit_start(
     init : None, "zero" or estimator
     loss : Loss
     X : table
-        As it was given; only an estimator looks at it.
+        As passed by the user; only an estimator reads it.
     y, w : arrays
         Numbers or class codes, and weights.
     labels : array or None
-        The labels of the classes, which an estimator is given instead of codes.
+        The labels of the classes, which an estimator gets instead of codes.
     """
     if init is None:
         return Constant(loss.start(y, w))
@@ -67,8 +67,8 @@ def fit_start(
     name = type(init).__name__
     if loss.classifies and not hasattr(init, "predict_proba"):
         raise ParameterError(
-            f"init is a {name}, which has no predict_proba: boosting classes begins with "
-            "probabilities, take a classifier that tells them"
+            f"init is a {name}, which has no predict_proba: boosting of classes starts from "
+            "probabilities, use a classifier that has them"
         )
     target = y if labels is None else labels[y]
     start = clone(init)
@@ -113,7 +113,7 @@ def _check_classes(start: Any, answer: np.ndarray, labels: np.ndarray | None) ->
     known = getattr(start, "classes_", None)
     if known is not None and not np.array_equal(known, labels):
         raise DataError(
-            f"the init estimator knows the classes {np.asarray(known).tolist()}, boosting has "
+            f"the init estimator has the classes {np.asarray(known).tolist()}, boosting has "
             f"{labels.tolist()}: give it all of them"
         )
     if answer.ndim != 2 or answer.shape[1] != len(labels):
@@ -124,7 +124,7 @@ def _check_classes(start: Any, answer: np.ndarray, labels: np.ndarray | None) ->
 
 
 def take_rows(X: Any, rows: np.ndarray | None) -> Any:
-    """Return some rows of a table in the form it came in, for an estimator."""
+    """Return some rows of a table in its original form, for an estimator."""
     if rows is None:
         return X
     from sklearn.utils import _safe_indexing

@@ -87,25 +87,25 @@ class LGBMRegressor(BoostedRegressor, LGBMModel):
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,) or None
         init_score : array-like of shape (n_samples,) or (n_samples, n_classes), or None
-            Scores to begin with; they are no part of the model.
+            Scores to start from; they do not become part of the model.
         eval_set : list of (X, y) or None
-            Tables to evaluate every round by; or ``eval_X`` and ``eval_y``, one or a tuple of them.
+            Tables for the evaluation of every round; or ``eval_X`` and ``eval_y``, one or a tuple of them.
         eval_names, eval_sample_weight, eval_init_score : lists, one entry per table
         eval_metric : str, callable, list of them or None
-            What to evaluate by, besides the metric of the model. A function of (y, prediction),
+            Metrics in addition to the model's own. A function of (y, prediction),
             (y, prediction, weight) or (y, prediction, weight, group) returns (name, value, larger is better).
         feature_name : "auto" or list of str
-            How columns are called in reports.
-        categorical_feature : "auto" or list of names or places
-            Columns that are categories, besides those whose type says so.
+            Names of the columns in reports.
+        categorical_feature : "auto" or list of names or positions
+            Columns to treat as categories, besides those whose dtype is categorical or text.
         callbacks : list of functions or None
             See `arboretum.boosting.callbacks.lightgbm_callbacks`.
         init_model : fitted model, its booster, path or None
-            Go on from these trees.
+            Continue from these trees.
         save_snapshot : path or None
-            Keep the state of the fit there, every ``snapshot_every`` rounds.
+            File for the state of the fit, written every ``snapshot_every`` rounds.
         resume : bool or path
-            Go on from the snapshot if there is one; the model is the same as without the break.
+            Continue from the snapshot if there is one; the model is the same as without the interruption.
 
         Returns
         -------
@@ -173,7 +173,7 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
         Parameters
         ----------
         eval_class_weight : list of dict, "balanced" or None, one entry per table
-            Weights of the classes of the tables to evaluate by.
+            Weights of the classes in the evaluation tables.
         X, y, …
             As for `LGBMRegressor.fit`; ``y`` may be any labels.
         """
@@ -190,7 +190,7 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
         )  # fmt: skip
         return self._boost(training, evaluated.tables(training), arguments)
 
-    # ------------------------------------------------------------------ asking
+    # ------------------------------------------------------------------ predictions
     def _predicted(self, margin: np.ndarray) -> np.ndarray:
         if isinstance(self.objective_, UserObjective):
             return self._probabilities(margin)
@@ -199,7 +199,7 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
     def _probabilities(self, margin: np.ndarray) -> np.ndarray:
         if isinstance(self.objective_, UserObjective):
             warn_caller(
-                "the objective is a function, so what the scores mean is not known: raw scores are "
+                "the objective is a function, so the meaning of the scores is unknown: raw scores are "
                 "returned"
             )
             return squeezed(margin)
@@ -217,7 +217,7 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
     ) -> np.ndarray:
         """Return the probability of every class, (rows, classes); arguments as for `predict`.
 
-        Those of "multiclassova" are each told on their own, and need not sum to 1.
+        Those of "multiclassova" are independent of each other, and need not sum to 1.
         """
         return self._answer(
             X, self._probabilities, raw_score, start_iteration, num_iteration, pred_leaf,
@@ -279,15 +279,15 @@ class LGBMRanker(BoostedRanker, LGBMModel):
         y : array-like of shape (n_samples,)
             Grades, whole numbers; larger is better.
         group : array-like
-            How many rows each group has; the rows of a group stand together.
-        eval_group : list of such, one entry per table
+            Number of rows of each group; the rows of a group must be consecutive.
+        eval_group : list of such arrays, one per table
         eval_at : list of int or None
-            Places that metrics look at; None: those of the model, 1 to 5.
+            Cut-off positions of the metrics; None: those of the model, 1 to 5.
         X, sample_weight, …
             As for `LGBMRegressor.fit`.
         """
         if group is None:
-            raise DataError("ranking needs groups: give group, how many rows each has")
+            raise DataError("ranking needs groups: give group, the number of rows of each")
         training = GivenTable(X, y, sample_weight, by_output(init_score, y), np.asarray(group))
         evaluated = Evaluation(
             eval_set, eval_names, eval_sample_weight, None, eval_init_score, eval_group, eval_X,

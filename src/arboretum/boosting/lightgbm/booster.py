@@ -1,10 +1,10 @@
-"""What `booster_` of a LightGBM estimator answers: how many trees, what they ask, what they are worth.
+"""`booster_` of a LightGBM estimator: the number of trees, their splits, the importances of columns.
 
-Leaves and splits are numbered as LightGBM does: splits in the order they were made; of a leaf that is
-split, the left part keeps its number and the right part gets the next one.
+Leaves and splits are numbered as in LightGBM: splits in the order they were made; when a leaf is
+split, the left side keeps its number and the right side gets the next one.
 
-            S0                    S0 parts L0 into L0 and L1,
-           /  \\                  S1 parts L1 into L1 and L2
+            S0                    S0 splits L0 into L0 and L1,
+           /  \\                  S1 splits L1 into L1 and L2
          L0    S1
               /  \\
             L1    L2
@@ -28,7 +28,7 @@ __all__ = ["LGBMBooster", "leaf_numbers"]
 
 
 def leaf_numbers(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
-    """Return LightGBM's number of every node: as a split, and as the leaf it is or was.
+    """Return LightGBM's numbers of every node: as a split, and as the leaf it is or was.
 
     Returns
     -------
@@ -61,19 +61,19 @@ class LGBMBooster:
         return f"LGBMBooster({self.num_trees()} trees, {self.num_feature()} columns)"
 
     def num_trees(self) -> int:
-        """Return how many trees there are, over all rounds and outputs."""
+        """Return the number of trees, over all rounds and outputs."""
         return len(self.model.ensemble_.trees)
 
     def num_model_per_iteration(self) -> int:
-        """Return how many trees a round makes."""
+        """Return the number of trees of a round."""
         return self.model.ensemble_.per_round
 
     def current_iteration(self) -> int:
-        """Return how many rounds there are."""
+        """Return the number of rounds."""
         return self.model.ensemble_.n_rounds
 
     def num_feature(self) -> int:
-        """Return how many columns the table has."""
+        """Return the number of columns."""
         return int(self.model.n_features_in_)
 
     def feature_name(self) -> list[str]:
@@ -93,14 +93,14 @@ class LGBMBooster:
     def feature_importance(
         self, importance_type: str = "split", iteration: int | None = None
     ) -> np.ndarray:
-        """Return how often every column is asked for, or all it gains.
+        """Return how often trees split on every column, or the total gain of these splits.
 
         Parameters
         ----------
         importance_type : {"split", "gain"}
         iteration : int or None
-            The rounds to count; None: up to the best one if there was early stopping, else all, as
-            do numbers below 1.
+            The rounds to count; None and numbers below 1: up to the best one
+            after early stopping, else all.
         """
         if importance_type not in ("split", "gain"):
             raise ParameterError(
@@ -113,7 +113,7 @@ class LGBMBooster:
         return importance["weight"].astype(np.int32)
 
     def predict(self, X: Any, **arguments: Any) -> np.ndarray:
-        """Return numbers or probabilities, of two classes that of the second.
+        """Return numbers or probabilities; for two classes that of the second.
 
         Arguments as for `predict` of the model.
         """
@@ -127,8 +127,8 @@ class LGBMBooster:
     def trees_to_dataframe(self) -> pd.DataFrame:
         """Return a line for every node, the nodes of a tree from the top, left before right.
 
-        ``value`` is what a node adds to the raw score; as LightGBM does, the first tree of an output (every
-        one of a forest) carries the score before all trees.
+        ``value`` is a node's contribution to the raw score; as in LightGBM, the first tree of an output
+        (every one in a forest) includes the score before all trees.
         """
         import pandas as pd
 

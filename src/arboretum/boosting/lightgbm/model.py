@@ -1,4 +1,4 @@
-"""What LightGBM's three estimators share: parameters, what they mean to a fit, and questions to a model."""
+"""What LightGBM's three estimators share: parameters, their effect on a fit, and predictions."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from arboretum.boosting.callbacks.lightgbm_callbacks import Calls, early_stoppin
 from arboretum.boosting.lightgbm import recipe as recipes
 from arboretum.boosting.lightgbm.booster import LGBMBooster, leaf_numbers
 from arboretum.boosting.lightgbm.parameters import ALIASES, ATTRIBUTES, PARAMETERS, NativeNames
-from arboretum.boosting.lightgbm.tables import FitArguments, categories_asked
+from arboretum.boosting.lightgbm.tables import FitArguments, category_settings
 from arboretum.boosting.second_order.boosted_model import BoostedModel, squeezed
-from arboretum.boosting.second_order.fit import FitRequest, GivenTable, asked_snapshot, seed_of
+from arboretum.boosting.second_order.fit import FitRequest, GivenTable, requested_snapshot, seed_of
 from arboretum.data.checks import warn_caller
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.io.checked import whole
@@ -33,7 +33,9 @@ class LGBMModel(NativeNames, BoostedModel):
     dialect: ClassVar[str] = "lightgbm"
     target: ClassVar[str]  # "classes", "numbers" or "orders"
     usual_objective: ClassVar[str]
-    _cover: ClassVar[str] = "count"  # LightGBM's contributions go by rows, not by their weights
+    _cover: ClassVar[str] = (
+        "count"  # LightGBM's contributions use counts of rows, not their weights
+    )
     _aliases: ClassVar = ALIASES
     _parameters: ClassVar = PARAMETERS
     _attributes: ClassVar = ATTRIBUTES
@@ -136,12 +138,12 @@ class LGBMModel(NativeNames, BoostedModel):
     def _boost(
         self, training: GivenTable, held_out: list[GivenTable], arguments: FitArguments
     ) -> Self:
-        """Check what was asked for, learn, and keep what LightGBM tells of a fit."""
+        """Check the arguments, learn, and keep LightGBM's attributes of a fit."""
         self._check_parameters()
         if recipes.is_forest(self) and training.base_margin is not None:
             raise ParameterError("boosting_type='rf' takes no init_score")
         others = [one for one in arguments.callbacks or () if not isinstance(one, early_stopping)]
-        named = self.get_params(deep=False) if others else {}  # nobody else looks at them
+        named = self.get_params(deep=False) if others else {}  # only callbacks read them
         calls = Calls(others, named, int(self.n_estimators), recipes.Changing(self))
         recipe = partial(
             recipes.make_recipe, self, arguments, n_jobs=self._threads(), evaluates=bool(held_out)
@@ -159,7 +161,7 @@ class LGBMModel(NativeNames, BoostedModel):
                     self._stopping(training, held_out, arguments),
                     callbacks=[calls],
                     earlier=self._earlier(arguments.init_model),
-                    snapshot=asked_snapshot(*arguments.snapshot),
+                    snapshot=requested_snapshot(*arguments.snapshot),
                     bar=(self.verbosity or 0) >= 2,
                 )
             )
@@ -174,14 +176,14 @@ class LGBMModel(NativeNames, BoostedModel):
         return self._end_fit(self.interrupted_)
 
     def _columns(self, arguments: FitArguments) -> dict[str, Any]:
-        """Return what columns are said to be, as `learn_schema` takes it."""
-        asked = categories_asked(arguments.categorical_feature, arguments.feature_name)
-        if asked and self.categorical_features is not None:
+        """Return the user's settings of the columns, as `learn_schema` takes them."""
+        settings = category_settings(arguments.categorical_feature, arguments.feature_name)
+        if settings and self.categorical_features is not None:
             raise ParameterError(
-                "categorical_feature of fit and categorical_features of the model say the same: give one of "
+                "categorical_feature of fit and categorical_features of the model mean the same: give one of "
                 "them"
             )
-        return {**self._column_kinds(), **asked}
+        return {**self._column_kinds(), **settings}
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -191,20 +193,20 @@ class LGBMModel(NativeNames, BoostedModel):
                 f"class_weight of {type(self).__name__} must be None: it has no classes"
             )
         if self.bagging_by_query and self.target != "orders":
-            raise ParameterError("bagging_by_query draws groups of rows: it is for LGBMRanker")
+            raise ParameterError("bagging_by_query draws groups of rows: it is only for LGBMRanker")
 
     def _earlier(self, given: Any) -> BoostedModel | None:
         found = super()._earlier(given)
         if found is not None and not isinstance(found, LGBMModel):
             raise ParameterError(
-                f"{type(self).__name__} goes on from models of its own kind, not {type(found).__name__}"
+                f"{type(self).__name__} continues only models of its own class, not {type(found).__name__}"
             )
         return found
 
     def _stopping(
         self, training: GivenTable, held_out: list[GivenTable], arguments: FitArguments
     ) -> list[FollowAll]:
-        """Return what early stopping follows."""
+        """Return the rule of early stopping."""
         wanted = [one for one in arguments.callbacks or () if isinstance(one, early_stopping)]
         if (self.early_stopping_round or 0) > 0:
             shown = self.verbosity is None or self.verbosity > 0
@@ -217,7 +219,7 @@ class LGBMModel(NativeNames, BoostedModel):
         if not wanted:
             return []
         if not held_out:
-            raise ParameterError("early stopping needs tables to judge by: give eval_set to fit")
+            raise ParameterError("early stopping needs tables for evaluation: give eval_set to fit")
         own = [table.name for table in held_out if table.X is training.X]
         reason = ""
         if self.boosting_type == "dart":
@@ -231,7 +233,7 @@ class LGBMModel(NativeNames, BoostedModel):
         return [one.rule(own) for one in wanted]
 
     def _best_metrics(self) -> dict[str, dict[str, float]]:
-        """Return the metrics of the best round, else of the last."""
+        """Return the metrics of the best round, or else of the last."""
         at = -1 if self._best is None else self._best[0] - self._first_round
         return {
             table: {name: values[at] for name, values in by_name.items()}
@@ -243,9 +245,9 @@ class LGBMModel(NativeNames, BoostedModel):
 
         return effective_jobs(self.n_jobs or None)
 
-    # ------------------------------------------------------------------ asking
+    # ------------------------------------------------------------------ predictions
     def _last_round(self, num_iteration: int | None, start: int = 0) -> int | None:
-        """Return the round to end before; None: all rounds."""
+        """Return the end of the rounds to use; None: all rounds."""
         if num_iteration is None:
             return self._best_end if start <= 0 else None
         if isinstance(num_iteration, bool) or not isinstance(num_iteration, int | np.integer):
@@ -263,7 +265,7 @@ class LGBMModel(NativeNames, BoostedModel):
         pred_contrib: bool = False,
         validate_features: bool = False,
     ) -> np.ndarray:
-        """Return raw scores, leaves, or what ``turn`` makes of the scores."""
+        """Return raw scores, leaves, or the result of ``turn`` on the scores."""
         self._check_fitted()
         if isinstance(start_iteration, bool) or not isinstance(start_iteration, int | np.integer):
             raise ParameterError(f"start_iteration must be an int, got {start_iteration!r}")
@@ -281,7 +283,9 @@ class LGBMModel(NativeNames, BoostedModel):
                 found[:, :, -1] -= self.ensemble_.base
             return found.reshape(len(found), -1)
         margin = self._margin(X, start, end)
-        if start and not self.ensemble_.averaged:  # the first tree carries the base, as in LightGBM
+        if (
+            start and not self.ensemble_.averaged
+        ):  # the first tree includes the base, as in LightGBM
             margin = margin - self.ensemble_.base
         return squeezed(margin) if raw_score else turn(margin)
 
@@ -308,15 +312,15 @@ class LGBMModel(NativeNames, BoostedModel):
         ----------
         X : table of shape (n_samples, n_features)
         raw_score : bool, default=False
-            Return the scores before they are turned into predictions.
+            Return the raw scores of the trees.
         start_iteration, num_iteration : int
-            The first round to use, and how many; None: up to the best one if there was early stopping,
-            else all, as do numbers below 1.
+            The first round to use, and how many; None and numbers below 1: up to the best one after
+            early stopping, else all.
         pred_leaf : bool, default=False
-            Return the number of the leaf that every row reaches in every tree.
+            Return the number of the leaf that each row reaches in each tree.
         pred_contrib : bool, default=False
-            Return what every column adds to the score (SHAP values) and last what they are added to, one
-            class behind the other: (rows, (columns + 1) · outputs). `shap_values` tells more.
+            Return the contribution of every column to the score (SHAP values) and last their base, one
+            class behind the other: (rows, (columns + 1) · outputs). `shap_values` has more options.
         validate_features : bool, default=False
             Refuse a table whose columns have other names, or another order, than in training.
         """
@@ -358,7 +362,7 @@ class LGBMModel(NativeNames, BoostedModel):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """What every column is worth, by ``importance_type``."""
+        """The importance of every column, by ``importance_type``."""
         self._check_fitted()
         return self.booster_.feature_importance(self.importance_type)
 

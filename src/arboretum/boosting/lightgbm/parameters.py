@@ -1,10 +1,10 @@
-"""LightGBM's parameters: what they may be and mean, their other names, and those that have no place here.
+"""LightGBM's parameters: their values and meaning, their other names, and unsupported ones.
 
-LightGBM's scikit-learn classes name twenty parameters and pass all others on. Here all are named, under
+LightGBM's scikit-learn classes name twenty parameters and pass all others on. Here all are listed, under
 one name each: that of the scikit-learn class if it has one (``colsample_bytree``), else the native one
-(``max_bin``). Every other name the program knows is translated (``feature_fraction``, ``eta``, …).
+(``max_bin``). Every other name that LightGBM accepts is translated (``feature_fraction``, ``eta``, …).
 
-Parameters of things that are not part of arboretum are known, too: a value that asks for nothing special
+Parameters of features that arboretum lacks are recognised too: a value without effect
 (``linear_tree=False``) is accepted, any other refused with the reason. No name is ever ignored.
 """
 
@@ -79,7 +79,7 @@ ALIASES = {
     other: line.split()[0] for line in _NAMES.strip().splitlines() for other in line.split()[1:]
 }
 
-# ---------------------------------------------------------------------- what they may be, and mean
+# ---------------------------------------------------------------------- values and meaning
 _SHARE = p.real(0, 1, open_low=True)
 _RATE = p.real(0, 1)
 _SEED = p.integer(0, 2**32 - 1) | p.none
@@ -89,20 +89,20 @@ _MANY = p.text_or("a list of them", list, tuple, np.ndarray)
 _POSITIVE = p.real(0, open_low=True)
 _BASIC = p.ParameterRule("'basic': the others are not part of arboretum", p.one_of("basic").allows)
 
-# what losses and metrics depend on; their rules stand with the objectives that have them
+# parameters of losses and metrics; their rules are in the tables of objectives
 _LOSS_TEXTS = {
     "scale_pos_weight": "Weight of the rows of the second of two classes.",
-    "is_unbalance": "Weigh both of two classes alike.",
+    "is_unbalance": "Give both of two classes the same total weight.",
     "sigmoid": "Steepness of logistic losses.",
-    "alpha": "Level of quantile, bend of huber.",
-    "fair_c": "Of fair.",
-    "poisson_max_delta_step": "Of poisson.",
-    "tweedie_variance_power": "Of tweedie: how the variance follows the mean.",
-    "lambdarank_truncation_level": "Ranking: pairs have a row among so many first ones.",
-    "lambdarank_norm": "Ranking: lists are scaled.",
-    "label_gain": "Ranking: gains by label; None is 2^label - 1.",
-    "eval_at": "Places that ranking metrics look at; None is 1 to 5.",
-    "multi_error_top_k": "Classes that may be right for multi_error.",
+    "alpha": "Level of quantile, threshold of huber.",
+    "fair_c": "Parameter c of the fair loss.",
+    "poisson_max_delta_step": "Safeguard of the poisson loss: larger values take smaller steps.",
+    "tweedie_variance_power": "Of tweedie: the variance grows as the mean to this power.",
+    "lambdarank_truncation_level": "Ranking: one row of every pair is among this many first ones.",
+    "lambdarank_norm": "Ranking: scale the gradients of every list.",
+    "label_gain": "Ranking: gain of each label; None is 2^label - 1.",
+    "eval_at": "Cut-off positions of ranking metrics; None is 1 to 5.",
+    "multi_error_top_k": "multi_error: how many of the most probable classes count as right.",
 }
 
 
@@ -116,32 +116,32 @@ PARAMETERS = {
     **TABLE,
     "boosting_type": Parameter(
         p.one_of("gbdt", "gbrt", "dart", "rf", "random_forest", "goss"),
-        "Plain boosting; boosting that leaves rounds out while it grows others; a forest, the mean of trees "
+        "Plain boosting; boosting that drops rounds while it grows others; a forest, the mean of trees "
         "that all start from the same scores; boosting on rows drawn by their gradients (as "
         '``data_sample_strategy="goss"``).',
     ),
     "num_leaves": Parameter(
         p.integer(2, 131_072),
-        "The most leaves of a tree. The leaf that gains most is split first.",
+        "Maximum number of leaves of a tree. The leaf with the largest gain is split first.",
     ),
-    "max_depth": Parameter(_WHOLE, "The largest depth; 0 or less for no limit."),
+    "max_depth": Parameter(_WHOLE, "Maximum depth; 0 or less for no limit."),
     "learning_rate": Parameter(
         _POSITIVE,
-        "What every tree's answers are multiplied by; also ``eta``. A forest has none.",
+        "Factor of every tree's values; also ``eta``. Without effect on a forest.",
     ),
     "n_estimators": Parameter(
-        p.integer(1), "Rounds; also ``num_iterations``, ``num_boost_round``."
+        p.integer(1), "Number of rounds; also ``num_iterations``, ``num_boost_round``."
     ),
-    "subsample_for_bin": Parameter(p.integer(2), "Rows that bins are found from."),
+    "subsample_for_bin": Parameter(p.integer(2), "Number of rows from which bins are computed."),
     "objective": Parameter(
         p.text_or("the name of an objective", str) | _FUNCTION | p.none,
         'The loss, by LightGBM\'s names; None is "regression" for numbers, "binary" or "multiclass" for '
-        'classes, "lambdarank" for orders. A function of (y, score), (y, score, weight) or (y, score, '
+        'classes, "lambdarank" for ranking. A function of (y, score), (y, score, weight) or (y, score, '
         "weight, group) returns gradient and hessian.",
     ),
     "class_weight": Parameter(
         p.one_of("balanced", None) | p.text_or("a dict from classes to weights", dict),
-        "Weights of the classes (of classifiers only).",
+        "Weights of the classes (classifiers only).",
     ),
     "min_split_gain": Parameter(
         p.real(0), "A split must gain more than this; also ``min_gain_to_split``."
@@ -151,28 +151,28 @@ PARAMETERS = {
     ),
     "min_child_samples": Parameter(
         p.integer(0),
-        "Rows each side of a split needs, told from its share of the hessian, as LightGBM does; also "
+        "Rows each side of a split needs, estimated from its share of the hessian, as in LightGBM; also "
         "``min_data_in_leaf``.",
     ),
     "subsample": Parameter(
         _SHARE, "Share of the rows drawn, see `subsample_freq`; also ``bagging_fraction``."
     ),
     "subsample_freq": Parameter(
-        p.integer(0), "Draw rows every so many rounds; 0: all rows. Also ``bagging_freq``."
+        p.integer(0), "Draw rows every n-th round; 0: all rows. Also ``bagging_freq``."
     ),
     "colsample_bytree": Parameter(
         _SHARE, "Share of the columns drawn for every tree, rounded; also ``feature_fraction``."
     ),
-    "reg_alpha": Parameter(p.real(0), "L1 penalty of the answers; also ``lambda_l1``."),
-    "reg_lambda": Parameter(p.real(0), "L2 penalty of the answers; also ``lambda_l2``."),
+    "reg_alpha": Parameter(p.real(0), "L1 penalty of the leaf values; also ``lambda_l1``."),
+    "reg_lambda": Parameter(p.real(0), "L2 penalty of the leaf values; also ``lambda_l2``."),
     "random_state": Parameter(p.seed, "Seed of the draws; None is 0. Also ``seed``."),
     "n_jobs": Parameter(
         _WHOLE | p.none,
-        "Threads; None, 0 and -1 use all cores. The model does not depend on it.",
+        "Number of threads; None, 0 and -1 use all cores. The model does not depend on it.",
     ),
     "importance_type": Parameter(
         p.one_of("split", "gain"),
-        "What `feature_importances_` holds: how often a column is asked for, or what it gains.",
+        "Kind of `feature_importances_`: the number of splits on a column, or their total gain.",
     ),
     # native names
     "data_sample_strategy": Parameter(
@@ -182,7 +182,7 @@ PARAMETERS = {
     ),
     "top_rate": Parameter(
         _RATE,
-        "GOSS: share of the rows kept; there are all rows in the first 1/learning_rate rounds.",
+        "GOSS: share of the rows kept; the first 1/learning_rate rounds use all rows.",
     ),
     "other_rate": Parameter(_SHARE, "GOSS: share drawn of the rest."),
     "pos_bagging_fraction": Parameter(
@@ -200,53 +200,57 @@ PARAMETERS = {
         _SEED, "Seed of the columns of trees; None: ``random_state``."
     ),
     "data_random_seed": Parameter(
-        _SEED, "Seed of the rows that bins are found from; None: ``random_state``."
+        _SEED, "Seed of the rows from which bins are computed; None: ``random_state``."
     ),
-    "drop_rate": Parameter(_RATE, "dart: share of the rounds left out."),
-    "skip_drop": Parameter(_RATE, "dart: probability that a round leaves out none."),
-    "max_drop": Parameter(_WHOLE, "dart: the most rounds left out; 0 or less for no limit."),
+    "drop_rate": Parameter(_RATE, "dart: share of the rounds dropped."),
+    "skip_drop": Parameter(_RATE, "dart: probability that a round drops none."),
+    "max_drop": Parameter(
+        _WHOLE, "dart: maximum number of rounds dropped; 0 or less for no limit."
+    ),
     "uniform_drop": Parameter(
-        p.flag, "dart: draw rounds with equal probability instead of by what they count."
+        p.flag, "dart: draw rounds with equal probability instead of by their weights."
     ),
-    "xgboost_dart_mode": Parameter(p.flag, "dart: weigh trees as XGBoost does."),
+    "xgboost_dart_mode": Parameter(p.flag, "dart: weight trees as XGBoost does."),
     "drop_seed": Parameter(p.integer(0, 2**32 - 1), "dart: seed."),
     "max_bin": Parameter(
         p.integer(2, 65_535),
-        "The most bins of a column; one with more than 255 takes twice the memory.",
+        "Maximum number of bins of a column; more than 255 take twice the memory.",
     ),
     "min_data_in_bin": Parameter(
         p.integer(1),
-        "The fewest rows of a bin. Categories of fewer rows count as missing, and the rest once 99 % of the "
-        "rows have bins and ``max_bin`` is reached.",
+        "Minimum number of rows of a bin. Categories with fewer rows count as missing, and so "
+        "does the rest once 99 % of the rows have bins and ``max_bin`` is reached.",
     ),
     "enable_bundle": Parameter(
-        p.flag, "Let columns that are never used in the same row share one: see ``bundles_``."
+        p.flag, "Bundle columns that are never nonzero in the same row: see ``bundles_``."
     ),
     "max_conflict_rate": Parameter(
         p.real(0, 1, open_high=True),
-        "Share of the rows that columns of a bundle may use together. Such a row keeps the value of the "
-        "column that joined first; for the others it is trained as if it had their usual value.",
+        "Share of rows in which several columns of a bundle may be nonzero. Such a row keeps the value of "
+        "the column that joined first; the others count as their most frequent value.",
     ),
     "histogram_pool_size": Parameter(
         p.ParameterRule("a number", p.real(-np.inf).allows) | p.none,
-        "Megabytes for the histograms of leaves that wait to be split; others are counted anew when their "
+        "Megabytes for the histograms of leaves that wait to be split; others are counted again when their "
         "leaf's turn comes. 0 or less: no limit; None is 512. The model does not depend on it. Also "
         "``hist_pool_size``.",
     ),
     "max_delta_step": Parameter(
         p.ParameterRule("a number", p.real(-np.inf).allows),
-        "The largest answer of a leaf before the learning rate; 0 or less for no limit.",
+        "Maximum size of leaf values before the learning rate; 0 or less for no limit.",
     ),
-    "path_smooth": Parameter(p.real(0), "Leaves of few rows lean on their parent."),
+    "path_smooth": Parameter(
+        p.real(0), "Shrink the values of small leaves towards their parent's."
+    ),
     "cat_smooth": Parameter(
-        p.real(0), "Categories: smoothing of their order, and the fewest rows of one."
+        p.real(0), "Categories: smoothing of their order, and the minimum number of rows of one."
     ),
-    "cat_l2": Parameter(p.real(0), "Categories: further L2 penalty."),
-    "max_cat_threshold": Parameter(p.integer(1), "Categories: the most on one side."),
+    "cat_l2": Parameter(p.real(0), "Categories: additional L2 penalty."),
+    "max_cat_threshold": Parameter(p.integer(1), "Categories: maximum number on one side."),
     "max_cat_to_onehot": Parameter(
         p.integer(1), "Fewer categories than this are split one against the rest."
     ),
-    "min_data_per_group": Parameter(p.integer(1), "Categories: rows of every step."),
+    "min_data_per_group": Parameter(p.integer(1), "Categories: minimum number of rows per step."),
     "monotone_constraints": Parameter(
         p.checked_later("a list, a dict or None"),
         "1: the prediction may only rise with the column, -1: only fall; one sign per column, or by name.",
@@ -254,29 +258,33 @@ PARAMETERS = {
     "monotone_constraints_method": Parameter(_BASIC),
     "interaction_constraints": Parameter(
         p.checked_later("a list of lists or None"),
-        "Groups of columns that may meet on a path; columns of no group are not used.",
+        "Groups of columns that may occur together on a path; columns in no group are not used.",
     ),
-    "boost_from_average": Parameter(p.flag, "Begin with the best constant instead of 0."),
+    "boost_from_average": Parameter(p.flag, "Start from the best constant instead of 0."),
     **{name: Parameter(_loss_rule(name), text) for name, text in _LOSS_TEXTS.items()},
     "num_class": Parameter(
-        p.integer(1) | p.none, "Checked against the classes of ``y``, which say it anyway."
+        p.integer(1) | p.none, "Checked against the number of classes in ``y``."
     ),
     "metric": Parameter(
         p.text_or("the name of a metric", str) | _MANY | p.none,
-        "What ``eval_set`` is evaluated by, besides ``eval_metric``; None: as the objective suggests, "
-        '"None": nothing.',
+        "Metrics for ``eval_set``, besides ``eval_metric``; None: that of the objective, "
+        '"None": no metric.',
     ),
     "early_stopping_round": Parameter(
-        _WHOLE | p.none, "As the callback `early_stopping`; 0 or less for none."
+        _WHOLE | p.none, "Like the callback `early_stopping`; 0 or less for none."
     ),
-    "early_stopping_min_delta": Parameter(p.real(0), "As ``min_delta`` of `early_stopping`."),
-    "first_metric_only": Parameter(p.flag, "As that of `early_stopping`."),
-    "deterministic": Parameter(p.flag, "Accepted: models are always the same bits."),
-    "force_col_wise": Parameter(p.flag, "Accepted: the layout changes no model."),
-    "force_row_wise": Parameter(p.flag, "Accepted, too."),
+    "early_stopping_min_delta": Parameter(p.real(0), "Like ``min_delta`` of `early_stopping`."),
+    "first_metric_only": Parameter(p.flag, "Like ``first_metric_only`` of `early_stopping`."),
+    "deterministic": Parameter(
+        p.flag, "Accepted without effect: models are always identical to the bit."
+    ),
+    "force_col_wise": Parameter(
+        p.flag, "Accepted without effect: the layout does not change the model."
+    ),
+    "force_row_wise": Parameter(p.flag, "Accepted without effect."),
     "verbosity": Parameter(
         _WHOLE | p.flag | p.none,
-        "Below 0: no warnings of this model; 2 and more: a bar while boosting. Also ``verbose``.",
+        "Below 0: no warnings from this model; 2 and more: a progress bar. Also ``verbose``.",
     ),
 }
 
@@ -284,7 +292,7 @@ ATTRIBUTES = {
     "ensemble_ : Ensemble": "The trees.",
     "trees_ : list of Tree": "Round by round, output by output.",
     "objective_ : Objective": "The loss.",
-    "booster_ : LGBMBooster": "The trees, as LightGBM's Booster tells of them.",
+    "booster_ : LGBMBooster": "The trees, with the interface of LightGBM's Booster.",
     "schema_ : Schema": "Names, kinds and categories of the columns.",
     "n_features_in_, n_features_ : int": "",
     "feature_names_in_ : array of str": "Only if the training table had names.",
@@ -299,10 +307,10 @@ ATTRIBUTES = {
 }
 
 
-# ---------------------------------------------------------------------- what has no place here
+# ---------------------------------------------------------------------- unsupported parameters
 @dataclass(frozen=True)
 class _Absent:
-    """A parameter of something that is not part of arboretum."""
+    """A parameter of a feature that arboretum lacks."""
 
     why: str
     allows: Callable[[Any], bool]
@@ -315,7 +323,7 @@ def _only(*values: Any) -> Callable[[Any], bool]:
 
 _LAYOUT, _FILES = "", "it belongs to LightGBM's command line; arboretum has its own"
 ABSENT: dict[str, _Absent] = {
-    "linear_tree": _Absent("leaves answer a number, not a linear model", _only(False)),
+    "linear_tree": _Absent("leaves have constant values, not linear models", _only(False)),
     "extra_trees": _Absent("use ExtraTreesClassifier for random cuts", _only(False)),
     "device_type": _Absent("there is no code for GPUs: use 'cpu'", _only("cpu")),
     "tree_learner": _Absent("a model is trained on one machine: use 'serial'", _only("serial")),
@@ -324,7 +332,7 @@ ABSENT: dict[str, _Absent] = {
     "use_missing": _Absent("NaN is always a missing value: fill it before", _only(True)),
     "zero_as_missing": _Absent("put NaN where a value is missing", _only(False)),
     "monotone_penalty": _Absent("constraints are not penalised by depth", _only(0)),
-    "feature_contri": _Absent("gains of columns are not weighed", _only(None)),
+    "feature_contri": _Absent("gains of columns cannot be weighted", _only(None)),
     "forcedsplits_filename": _Absent("splits cannot be forced", _only("", None)),
     "forcedbins_filename": _Absent("bins cannot be forced: cut the column before", _only("", None)),
     "max_bin_by_feature": _Absent("all columns have the same max_bin", _only(None)),
@@ -332,15 +340,15 @@ ABSENT: dict[str, _Absent] = {
     "cegb_penalty_split": _Absent("splits have no costs", _only(0)),
     "cegb_penalty_feature_lazy": _Absent("splits have no costs", _only(None)),
     "cegb_penalty_feature_coupled": _Absent("splits have no costs", _only(None)),
-    "reg_sqrt": _Absent("fit on the root of y and square the predictions", _only(False)),
+    "reg_sqrt": _Absent("fit on the square root of y and square the predictions", _only(False)),
     "auc_mu_weights": _Absent("the metric auc_mu is not part of arboretum", _only(None)),
-    "lambdarank_position_bias_regularization": _Absent("positions are not known", _only(0)),
+    "lambdarank_position_bias_regularization": _Absent("positions are not used", _only(0)),
     "categorical_feature": _Absent(
         "it is an argument of fit, or give categorical_features", _only("auto", "", None)
     ),
-    "top_k": _Absent(_LAYOUT, p.integer(1).allows),  # of the voting learner alone
-    "extra_seed": _Absent(_LAYOUT, p.integer(0).allows),  # of extra_trees alone
-    "objective_seed": _Absent(_LAYOUT, p.integer(0).allows),  # of rank_xendcg alone
+    "top_k": _Absent(_LAYOUT, p.integer(1).allows),  # only for the voting learner
+    "extra_seed": _Absent(_LAYOUT, p.integer(0).allows),  # only for extra_trees
+    "objective_seed": _Absent(_LAYOUT, p.integer(0).allows),  # only for rank_xendcg
     "is_enable_sparse": _Absent(_LAYOUT, p.flag.allows),  # a layout: the model is the same
     "feature_pre_filter": _Absent(_LAYOUT, p.flag.allows),  # a shortcut: the model is the same
     **{
@@ -356,7 +364,7 @@ ABSENT: dict[str, _Absent] = {
 
 
 class NativeNames:
-    """Mixin: parameters of `ABSENT` are checked and left out, before others are looked at."""
+    """Mixin: parameters of `ABSENT` are checked and left out, before others are checked."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -377,13 +385,13 @@ def _without_absent(init: Callable) -> Callable:
 
 
 def _present(owner: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters that mean something here; refuse what asks for something absent."""
+    """Return the supported parameters; raise if another one has a value with an effect."""
     found = {}
     for name, value in given.items():
         absent = ABSENT.get(ALIASES.get(name, name))
         if absent is None:
             found[name] = value
         elif not absent.allows(value):
-            why = absent.why or "it has no such values in LightGBM either"
+            why = absent.why or "LightGBM does not accept this value either"
             raise ParameterError(f"{name}={value!r} is not supported by {owner}: {why}")
     return found

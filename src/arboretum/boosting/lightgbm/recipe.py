@@ -1,4 +1,4 @@
-"""From LightGBM's parameters and a learned table to the recipe that the engine boosts by."""
+"""From LightGBM's parameters and a learned table to the recipe of the booster."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Changing", "check_together", "is_forest", "make_plan", "make_recipe"]
 
-# of a user's objective; the meaning of classes' scores is not known
+# of a user's objective; the meaning of its scores is unknown
 _USUAL_METRIC = {"classes": "None", "numbers": "l2", "orders": "ndcg"}
 
 
@@ -50,7 +50,7 @@ def make_recipe(
     *,
     evaluates: bool,
 ) -> Recipe:
-    """Return what is learned, and how; metrics only if there are tables to evaluate, or they are named."""
+    """Return the recipe; it has metrics only if there are evaluation tables, or metrics are named."""
     schema, n_classes = training.schema, training.n_classes
     if model.num_class not in (None, 1, n_classes):
         raise DataError(f"num_class is {model.num_class}, y holds {n_classes or 1} classes")
@@ -60,7 +60,7 @@ def make_recipe(
         **LIGHTGBM.settings_of(model, "objectives"),
     )
     plan = make_plan(model, schema, seed, n_jobs)
-    given = training.base_margin is not None  # no part of the model, as in LightGBM
+    given = training.base_margin is not None  # not part of the model, as in LightGBM
     named = evaluates or arguments.eval_metric is not None or model.metric is not None
     return Recipe(
         objective,
@@ -74,9 +74,9 @@ def make_recipe(
     )
 
 
-# ---------------------------------------------------------------------- what is learned
+# ---------------------------------------------------------------------- the objective
 def _objective_name(model: LGBMModel, n_classes: int | None) -> str | Callable:
-    """Return an objective that fits the kind of estimator, or refuse it."""
+    """Return the name of the objective; raise if it does not fit the kind of estimator."""
     name = model.objective
     if name is None:
         return "multiclass" if (n_classes or 1) > 2 else model.usual_objective
@@ -87,10 +87,10 @@ def _objective_name(model: LGBMModel, n_classes: int | None) -> str | Callable:
         raise ParameterError(f"LGBMRanker takes objective 'lambdarank' or a function, got {name!r}")
     others = {"classes": "LGBMClassifier", "orders": "LGBMRanker"}
     if model.target == "numbers" and known in others:
-        raise ParameterError(f"objective {name!r} does not tell numbers: use {others[known]}")
+        raise ParameterError(f"objective {name!r} does not predict numbers: use {others[known]}")
     if model.target == "classes" and known not in ("classes", "two classes"):
         raise ParameterError(
-            f"objective {name!r} does not tell classes: use 'binary', 'multiclass' or 'multiclassova'"
+            f"objective {name!r} does not predict classes: use 'binary', 'multiclass' or 'multiclassova'"
         )
     if (n_classes or 1) > 2 and known == "two classes":
         raise ParameterError(
@@ -100,12 +100,12 @@ def _objective_name(model: LGBMModel, n_classes: int | None) -> str | Callable:
 
 
 def is_forest(model: Any) -> bool:
-    """Tell whether the mean of the trees counts."""
+    """Return True if the model is the mean of its trees."""
     return model.boosting_type in ("rf", "random_forest")
 
 
 def by_gradient(model: Any) -> bool:
-    """Tell whether rows are drawn by their gradients (GOSS)."""
+    """Return True if rows are drawn by their gradients (GOSS)."""
     return "goss" in (model.boosting_type, model.data_sample_strategy)
 
 
@@ -115,7 +115,7 @@ def _bags(model: Any) -> bool:
 
 
 def check_together(model: Any) -> None:
-    """Refuse parameters that do not go together."""
+    """Raise for combinations of parameters that contradict each other."""
     if by_gradient(model):
         if _bags(model):
             raise ParameterError(
@@ -135,9 +135,9 @@ def check_together(model: Any) -> None:
         raise ParameterError("force_col_wise and force_row_wise exclude each other")
 
 
-# ---------------------------------------------------------------------- what it is evaluated by
+# ---------------------------------------------------------------------- metrics
 def _metrics(model: LGBMModel, arguments: FitArguments, objective: Objective) -> list[Measure]:
-    """Return the metrics asked for in fit, those of the model, and functions."""
+    """Return the metrics of the arguments of fit, those of the model, and functions."""
     settings = LIGHTGBM.settings_of(model, "metrics")
     if arguments.eval_at is not None:
         settings["eval_at"] = arguments.eval_at
@@ -207,7 +207,7 @@ def _of_function(function: Callable) -> Measure:
     return measure
 
 
-# ---------------------------------------------------------------------- how it is learned
+# ---------------------------------------------------------------------- the plan
 def _table_maker(model: LGBMModel, seed: int) -> Histograms:
     max_bin, min_data = int(model.max_bin), int(model.min_data_in_bin)
     return Histograms(
@@ -223,7 +223,7 @@ def _table_maker(model: LGBMModel, seed: int) -> Histograms:
 
 
 def make_plan(model: Any, schema: Schema, seed: int, n_jobs: int) -> BoostPlan:
-    """Return how to boost."""
+    """Return the plan of boosting."""
     given, signs, groups = model.monotone_constraints, None, model.interaction_constraints
     if given is not None:
         signs = monotone_signs(given, schema)
@@ -268,7 +268,7 @@ def _rules(model: Any, n_features: int) -> SplitRules:
         cat_smooth=float(model.cat_smooth),
         cat_min_rows=float(model.cat_smooth),
         max_cat_threshold=int(model.max_cat_threshold),
-        max_onehot=int(model.max_cat_to_onehot) - 1,  # the bin of missing values counts there
+        max_onehot=int(model.max_cat_to_onehot) - 1,  # LightGBM counts the bin of missing values
         min_group=float(model.min_data_per_group),
         max_depth=int(model.max_depth) if model.max_depth > 0 else MANY,
         max_leaves=int(model.num_leaves),
@@ -279,7 +279,7 @@ def _rules(model: Any, n_features: int) -> SplitRules:
 
 
 def _pool(megabytes: float | None) -> int:
-    """Return the bytes for histograms that wait."""
+    """Return the bytes for histograms of waiting leaves."""
     if megabytes is None:
         return POOL
     return int(megabytes * (1 << 20)) if megabytes > 0 else MANY << 20
@@ -310,7 +310,7 @@ def _dart(model: Any) -> Dart | None:
 
 
 def _draws(model: LGBMModel, training: TrainingTable, plan: BoostPlan, objective: str) -> Draws:
-    """Return what the rows and columns of a tree are drawn from."""
+    """Return the rules for drawing the rows and columns of a tree."""
     shares: list[float] | None = None
     if min(model.pos_bagging_fraction, model.neg_bagging_fraction) < 1:
         if objective != "binary":
@@ -334,9 +334,11 @@ def _draws(model: LGBMModel, training: TrainingTable, plan: BoostPlan, objective
 
 
 def _in_a_group(given: Any, groups: np.ndarray) -> np.ndarray:
-    """Return the columns that a group names: LightGBM asks for no others."""
+    """Return the columns that a group names: LightGBM uses no others."""
     named = len(ast.literal_eval(given) if isinstance(given, str) else given)
-    bits = np.unpackbits(groups.view(np.uint8), axis=1, bitorder="little")  # the rest stand alone
+    bits = np.unpackbits(
+        groups.view(np.uint8), axis=1, bitorder="little"
+    )  # other columns are groups of their own
     return np.flatnonzero(bits[:, :named].any(axis=1)).astype(np.int64)
 
 
@@ -351,7 +353,7 @@ _CHANGEABLE = {
 
 
 class Changing:
-    """Gives parameters other values while a model grows; the estimator keeps its own."""
+    """Changes parameters while a model grows; those of the estimator stay."""
 
     def __init__(self, model: Any) -> None:
         self.now = copy.copy(model)

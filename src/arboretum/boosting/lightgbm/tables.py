@@ -1,4 +1,4 @@
-"""What `fit` of LightGBM's estimators is given: tables to evaluate by, metrics, names of columns."""
+"""Arguments of `fit` of LightGBM's estimators: evaluation tables, metrics, names of columns."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 from arboretum.boosting.second_order.fit import GivenTable
 from arboretum.errors import DataError, ParameterError
 
-__all__ = ["Evaluation", "FitArguments", "by_output", "categories_asked", "column_names"]
+__all__ = ["Evaluation", "FitArguments", "by_output", "category_settings", "column_names"]
 
 
 @dataclass(frozen=True)
 class FitArguments:
-    """What a fit is asked for besides its tables."""
+    """The arguments of a fit besides its tables."""
 
     eval_metric: Any = None
     feature_name: Any = "auto"
@@ -41,7 +41,7 @@ class Evaluation:
     eval_y: Any = None
 
     def tables(self, training: GivenTable) -> list[GivenTable]:
-        """Return the tables; that of the training rows is called "training", others "valid_0", …"""
+        """Return the tables; that of the training rows is named "training", others "valid_0", …"""
         pairs = self._pairs()
         n = len(pairs)
         names = self._each("eval_names", n)
@@ -113,7 +113,7 @@ def by_output(init_score: Any, y: Any) -> Any:
 
 # ---------------------------------------------------------------------- columns
 def column_names(feature_name: Any, width: int) -> list[str] | None:
-    """Return the names asked for, or None."""
+    """Return the given names, or None."""
     if isinstance(feature_name, str) and feature_name == "auto":
         return None
     good = isinstance(feature_name, list | tuple | np.ndarray) and all(
@@ -126,7 +126,7 @@ def column_names(feature_name: Any, width: int) -> list[str] | None:
     return [str(name) for name in feature_name]
 
 
-def categories_asked(categorical_feature: Any, feature_name: Any) -> dict[str, Any]:
+def category_settings(categorical_feature: Any, feature_name: Any) -> dict[str, Any]:
     """Return the columns that are categories, as `learn_schema` takes them."""
     if categorical_feature is None or (
         isinstance(categorical_feature, str) and categorical_feature == "auto"
@@ -134,7 +134,7 @@ def categories_asked(categorical_feature: Any, feature_name: Any) -> dict[str, A
         return {}
     if not isinstance(categorical_feature, list | tuple | np.ndarray):
         raise ParameterError(
-            "categorical_feature must be 'auto' or a list of names or places of columns, got "
+            "categorical_feature must be 'auto' or a list of names or positions of columns, got "
             f"{categorical_feature!r}"
         )
     named = [] if isinstance(feature_name, str) else list(feature_name)

@@ -1,1 +1,1 @@
-"""What boosting descends: losses, their links, derivatives and steps of leaves."""
+"""The losses that boosting minimises: links, derivatives and steps of leaves."""

@@ -1,4 +1,4 @@
-"""Losses of classes, with s = 2y - 1 for two of them.
+"""Losses for classes, with s = 2y - 1 for two of them.
 
     loss             L(y, F)                                     residual          step of a leaf
     Logistic (σ)     log(1 + e^(σF)) - σ y F, y from 0 to 1      σ (y - p)         Newton, h = σ² p (1 - p)
@@ -29,13 +29,13 @@ __all__ = ["Exponential", "Hinge", "Logistic", "Softmax", "class_shares"]
 
 
 def class_shares(y: Array, w: Array | None, n_classes: int) -> Array:
-    """Return the share of the weight of every class."""
+    """Return every class's share of the weight."""
     total = np.bincount(y.astype(np.intp, copy=False), w, n_classes)
     return total / total.sum()
 
 
 class _TwoClasses(Loss):
-    """A loss of classes 0 and 1 whose link is a logit."""
+    """A loss for classes 0 and 1 with a logit link."""
 
     domain = "share"
     classifies = True
@@ -55,13 +55,13 @@ class _TwoClasses(Loss):
 class Logistic(_TwoClasses):
     """Minus the log likelihood of y when σF is the log odds of 1: the binomial deviance.
 
-    What weighs classes is a weight of rows that the kernel multiplies in; no other method does.
+    Class weights are weights of rows that the kernel multiplies in; no other method does.
     """
 
     sigma: float = 1.0
-    no: float = 1.0  # what labels of 0 weigh in derivatives
-    yes: float = 1.0  # what labels of 1 weigh
-    least: float = 0.0  # value of the curvature p (1 - p)
+    no: float = 1.0  # weight of labels of 0 in derivatives
+    yes: float = 1.0  # weight of labels of 1
+    least: float = 0.0  # smallest value of the curvature p (1 - p)
     kernel = "logistic"
     takes = ("sigma", "no", "yes", "least")
     factor = 2.0
@@ -119,8 +119,8 @@ class Softmax(Loss):
     """Minus the log likelihood of y ∈ {0, …, K-1} under p = softmax(F); F has a column per class."""
 
     n_classes: int
-    curvature: float = 1.0  # what the kernel multiplies p (1 - p) by, the diagonal of a matrix
-    least: float = 0.0  # value of the curvature
+    curvature: float = 1.0  # the kernel's factor of p (1 - p), the diagonal of a matrix
+    least: float = 0.0  # smallest value of the curvature
     kernel = "softmax"
     takes = ("curvature", "least")
     domain = "whole"

@@ -1,9 +1,9 @@
-"""How far a tree moves the sum: one step for each leaf, or one length for the whole tree.
+"""How far a tree changes the sum: one step for each leaf, or one length for the whole tree.
 
     step="leaf"           γ of every leaf = argmin Σ w L(y, F + γ) over its rows, by the loss's own formula
     step="line_search"    one η = argmin Σ w L(y, F + η · tree), by bisection of the slope
 
-Formulas are sums, means and quantiles per leaf: `Leaves` has them.
+Formulas use sums, means and quantiles per leaf, which `Leaves` computes.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from arboretum.lazy import cached_property
 
 __all__ = ["Leaves", "line_search"]
 
-_FLAT = 1e-15  # a slope this share of the first one is taken for zero
-_LONGEST = 2.0**60  # a loss without a minimum that way
-_VANISHES = 1e-150  # a Σ w h below this says nothing about how far to go
+_FLAT = 1e-15  # a slope below this share of the first one counts as zero
+_LONGEST = 2.0**60  # a loss without a minimum in this direction
+_VANISHES = 1e-150  # a Σ w h below this does not determine a step
 
 
 @dataclass(frozen=True, eq=False)
 class Leaves:
-    """The rows of a bag by leaf.
+    """The rows of a bag, grouped by leaf.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def line_search(
     """Return the η ≥ 0 at which a convex loss is least along a direction.
 
     Its slope -Σ w r · direction only rises with η: η is doubled until it is no longer negative, then the
-    interval halved until nothing is left of it.
+    interval is halved until it vanishes.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def line_search(
     with np.errstate(over="ignore", invalid="ignore"):
         level = _FLAT * slope(0.0)
         if not level < 0:
-            return 0.0  # nothing to gain that way
+            return 0.0  # nothing to gain in this direction
         low, high = 0.0, 1.0
         while slope(high) < level and high < _LONGEST:
             low, high = high, 2 * high

@@ -1,6 +1,6 @@
-"""A loss: what a prediction costs, and all that boosting asks of it.
+"""A loss: the cost of a prediction, and all that boosting needs from it.
 
-Trees add up to a *raw* sum F, in statistics the margin; a link says what F means on the prediction scale.
+Trees add up to a *raw* sum F, in statistics the margin; a link maps F to the prediction scale.
 
     y, F ─┬─ value          L(y, F) of every row          scores of Friedman's boosting
           ├─ residuals      -∂L/∂F                        Friedman's trees fit them
@@ -8,12 +8,12 @@ Trees add up to a *raw* sum F, in statistics the margin; a link says what F mean
           └─ kernel         g = ∂L/∂F, h = ∂²L/∂F²        second-order boosting (compiled, float32)
     y, p ─── value_of       L as a function of the prediction p = link(F)       metrics
 
-One class per loss, whoever asks: XGBoost's, LightGBM's and scikit-learn's names lead to them through the
-tables of `boosting.dialect`. Where those differ in a convention (the curvature of a softmax, a quantile
+One class per loss, for all APIs: XGBoost's, LightGBM's and scikit-learn's names lead to them through the
+tables of `boosting.names`. If those differ in a convention (the curvature of a softmax, a quantile
 between two values) it is a field of the loss, written where the name is looked up, or an argument.
 
 Residuals and steps are those of `arboretum.textbook.gbm_losses`, a leaf at a time there, all leaves at once
-here; losses that only second-order boosting has do without. F has shape (n,), or (n, K) with K classes; y
+here; losses of second-order boosting only have none. F has shape (n,), or (n, K) with K classes; y
 holds numbers, or class codes 0, 1, ….
 """
 
@@ -37,31 +37,31 @@ __all__ = ["DOMAINS", "Loss", "check_labels", "check_weight", "weighted_mean"]
 
 
 class Loss:
-    """A loss of one score per row, or of one per class."""
+    """A loss of one score per row, or of one score per class."""
 
-    kernel: str  # a function of `engine.gradient.loss`
-    takes: ClassVar[tuple[str, ...]] = ()  # fields that the kernel is called with
+    kernel: str  # a function of `engine.second_order.loss`
+    takes: ClassVar[tuple[str, ...]] = ()  # fields passed to the kernel
     link: Link = IDENTITY
-    domain: str = "any"  # of the labels: a key of `labels.DOMAINS`
+    domain: str = "any"  # valid labels: a key of the table of domains below
     classifies: bool = False
-    leaf_step: ClassVar[Any] = None  # or (y, F, w, convention) of one leaf
+    leaf_step: ClassVar[Any] = None  # or a function of (y, F, w, convention) of one leaf
     factor: ClassVar[float] = (
-        1.0  # of the scores shown: scikit-learn leaves out the ½ of two losses
+        1.0  # factor of the scores shown: scikit-learn leaves out the ½ of two losses
     )
 
     @property
     def settings(self) -> tuple[float, ...]:
-        """What the kernel is called with besides labels and margins."""
+        """Arguments of the kernel besides labels and margins."""
         return tuple(getattr(self, name) for name in self.takes)
 
-    def check(self, y: Array, w: Array | None, asker: str = "", domain: str = "") -> None:
-        """Raise a DataError, naming rows, where the loss is not defined."""
-        check_labels(y, asker, domain or self.domain)
+    def check(self, y: Array, w: Array | None, owner: str = "", domain: str = "") -> None:
+        """Raise a DataError that names the rows for which the loss is not defined."""
+        check_labels(y, owner, domain or self.domain)
         if self.link.name == "log" and not (y if w is None else y * w).any():
-            raise DataError(f"{asker} models the logarithm of a mean, but all labels are 0")
+            raise DataError(f"{owner} models the logarithm of a mean, but all labels are 0")
 
     def for_round(self, y: Array, F: Array, w: Array | None) -> Loss:
-        """Return the loss a round goes by; only Huber's depends on how far F has come."""
+        """Return the loss for a round; only Huber's depends on F."""
         return self
 
     def start(self, y: Array, w: Array | None) -> Array:
@@ -69,36 +69,36 @@ class Loss:
         raise NotImplementedError
 
     def value(self, y: Array, F: Array) -> Array:
-        """Return L(y, F) of every row."""
+        """Return L(y, F) for every row."""
         raise NotImplementedError
 
     def value_of(self, y: Array, p: Array, least: float = 0.0) -> Array:
-        """Return the loss of predictions; those within ``least`` of where it is infinite count as that."""
+        """Return the loss of predictions, kept ``least`` away from where it is infinite."""
         return self.value(y, p)
 
     def residuals(self, y: Array, F: Array) -> Array:
-        """Return -∂L/∂F of every row, in the shape of F."""
+        """Return -∂L/∂F for every row, in the shape of F."""
         raise NotImplementedError
 
     def steps(self, y: Array, F: Array, r: Array, leaves: Leaves, k: int) -> Array:
-        """Return how far every leaf of the k-th tree goes; ``r`` are its rows' residuals."""
+        """Return the step of every leaf of the k-th tree; ``r`` are the rows' residuals."""
         raise NotImplementedError
 
     def answer(self, F: Array) -> Array:
-        """Return the number F stands for, or the probabilities of all classes."""
+        """Return the prediction for F: a number, or the probabilities of all classes."""
         return self.link.predict(F)
 
     def raw_of(self, answer: Array) -> Array:
-        """Return the F that gives this answer."""
+        """Return the F for a prediction."""
         return self.link.raw(answer)
 
     def score(self, y: Array, F: Array, w: Array | None) -> float:
-        """Return the mean loss, as it is shown."""
+        """Return the mean loss, as shown."""
         return self.factor * weighted_mean(self.value(y, F), w)
 
 
 # ---------------------------------------------------------------------- labels and weights
-# What labels must be, and which are
+# domain -> the labels in words, and a test
 DOMAINS: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
     "any": ("finite numbers", np.isfinite),
     "above -1": ("numbers above -1", lambda y: y > -1),
@@ -110,7 +110,7 @@ DOMAINS: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
 }
 
 
-def check_labels(y: np.ndarray, asker: str, domain: str, n_classes: int | None = None) -> None:
+def check_labels(y: np.ndarray, owner: str, domain: str, n_classes: int | None = None) -> None:
     """Raise unless all labels are finite and within a domain, and classes below K.
 
     >>> check_labels(np.array([2.0, -1.0]), "loss='poisson'", "0 or more")
@@ -125,13 +125,13 @@ def check_labels(y: np.ndarray, asker: str, domain: str, n_classes: int | None =
         if not good.all():
             rows = np.flatnonzero(~good)
             raise DataError(
-                f"{asker} needs labels that are {phrase}: {list_rows(rows)} of y "
+                f"{owner} needs labels that are {phrase}: {list_rows(rows)} of y "
                 f"{'holds' if len(rows) == 1 else 'hold'} others, first {y[rows[0]]:g}"
             )
     if n_classes is not None and y.max() >= n_classes:
         rows = np.flatnonzero(y >= n_classes)
         raise DataError(
-            f"{asker} has {n_classes} classes, 0 to {n_classes - 1}: "
+            f"{owner} has {n_classes} classes, 0 to {n_classes - 1}: "
             f"{list_rows(rows)} of y hold others, first {y[rows[0]]:g}"
         )
 

@@ -1,4 +1,4 @@
-"""Losses of numbers, with d = y - F; those without a residual are second-order boosting's only.
+"""Losses for numbers, with d = y - F; those without a residual are for second-order boosting only.
 
     loss             L(y, F)                                 residual           step of a leaf
     SquaredError     ½ d²                                    d                  mean of d
@@ -9,11 +9,11 @@
     Huber (δ)        ½ d², or δ (|d| - ½ δ) outside          d cut at ±δ        median + mean of the rest, cut
     PseudoHuber (s)  s² (√(1 + (d/s)²) - 1)
     Fair (c)         c² (|d|/c - log(1 + |d|/c))
-    Tweedie (ρ)      half the deviance of the mean e^F whose variance grows as its ρ-th power
+    Tweedie (ρ)      half the deviance for a mean e^F whose variance grows as its ρ-th power
     Poisson, Gamma   Tweedie's with ρ = 1 and 2
 
-The gradients of losses made of straight lines are only signs: second-order boosting, too, sets leaves from
-the residuals of their rows (`leaf_step`), by the convention of `weighted_quantile` that its dialect has.
+The gradients of piecewise linear losses are only signs: second-order boosting, too, sets leaves from
+the residuals of their rows (`leaf_step`), by the API's convention of `weighted_quantile`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _half_square(d: Array) -> Array:
 
 @dataclass(frozen=True)
 class SquaredError(Loss):
-    """½ d²: a leaf takes the mean of what is left."""
+    """½ d²: the step of a leaf is the mean of the residuals."""
 
     kernel = "squared"
     factor = 2.0
@@ -69,7 +69,7 @@ class SquaredError(Loss):
 
 @dataclass(frozen=True)
 class SquaredLogError(Loss):
-    """½ (log(1 + y) - log(1 + F))²: relative errors of large labels count as much as those of small ones."""
+    """½ (log(1 + y) - log(1 + F))²: relative errors count alike for large and small labels."""
 
     kernel = "squared_log"
     domain = "above -1"
@@ -80,7 +80,7 @@ class SquaredLogError(Loss):
 
 @dataclass(frozen=True)
 class Quantile(Loss):
-    """α |d| above, (1 - α) |d| below: least when a share α of the weight lies below F."""
+    """α |d| above, (1 - α) |d| below: minimal if a share α of the weight lies below F."""
 
     alpha: float
     kernel = "pinball"
@@ -119,7 +119,7 @@ class AbsoluteError(Quantile):
 
 @dataclass(frozen=True)
 class RelativeError(Loss):
-    """The absolute error as a share of the label: a row weighs 1 / max(least, |y|)."""
+    """The absolute error as a share of the label: rows are weighted by 1 / max(least, |y|)."""
 
     least: float = 1.0  # the kernel's
     kernel = "relative"
@@ -136,7 +136,7 @@ class RelativeError(Loss):
 class Huber(Loss):
     """Squared up to δ, absolute beyond.
 
-    With ``share``, as Friedman has it, δ is that quantile of the |y - F| of the round.
+    With ``share``, as in Friedman's paper, δ is this quantile of the round's |y - F|.
     """
 
     delta: float = np.inf
@@ -161,7 +161,7 @@ class Huber(Loss):
         return np.clip(y - F, -self.delta, self.delta)
 
     def steps(self, y: Array, F: Array, r: Array, leaves: Leaves, k: int) -> Array:
-        """Return the median plus the mean of what is left of each row, cut at ±δ."""
+        """Return the median plus the mean of the remaining residuals, cut at ±δ."""
         d = y - F
         median = leaves.quantile(d, 0.5)
         rest = np.clip(d - median[leaves.leaf], -self.delta, self.delta)
@@ -170,7 +170,7 @@ class Huber(Loss):
 
 @dataclass(frozen=True)
 class PseudoHuber(Loss):
-    """Like a square near 0 and like a straight line of this slope far out, smooth everywhere."""
+    """Quadratic near 0 and linear with this slope far out, smooth everywhere."""
 
     slope: float
     kernel = "pseudo_huber"
@@ -182,7 +182,7 @@ class PseudoHuber(Loss):
 
 @dataclass(frozen=True)
 class Fair(Loss):
-    """Like a square near 0; beyond c it rises ever more like a straight line."""
+    """Quadratic near 0; beyond c it becomes more and more linear."""
 
     c: float
     kernel = "fair"
@@ -247,7 +247,7 @@ class Poisson(Tweedie):
     """The deviance of counts."""
 
     power: float = 1.0
-    step: float = 0.0  # the kernel's curvature is that so far ahead, so that no step is too long
+    step: float = 0.0  # the kernel takes the curvature this far ahead, so that no step is too long
     kernel = "poisson"
     takes = ("step",)
 

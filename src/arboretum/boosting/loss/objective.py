@@ -1,12 +1,12 @@
-"""An objective: a loss as a dialect has it, and all that second-order boosting needs to know of it.
+"""An objective: a loss with an API's conventions, and all that second-order boosting needs from it.
 
-Boosting adds trees on the *margin* scale. An objective says where the margins start, which way they
-should move (two derivatives per row) and what they mean (the prediction scale):
+Boosting adds trees on the *margin* scale. An objective determines where the margins start, how they
+should change (two derivatives per row) and what they mean (the prediction scale):
 
     y ─ check ─ start ─► margin ─ derivatives ─► g, h ─► a tree per output ─► margin ─ … ─ predict
 
 `LossObjective` is a loss per output (quantiles, one class against the rest), or one of all outputs
-(softmax). Objectives hold names and numbers, no data; a saved one is what it was asked for by, found anew.
+(softmax). Objectives hold names and numbers, no data; a saved one is stored as its name and parameters.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 __all__ = ["LossObjective", "Objective"]
 
 _BLOCK = 1 << 14  # rows of one output: labels, margins and derivatives fit into a core's cache
-_RAREST = {"xgboost": 1e-6, "lightgbm": 1e-15}  # share of a class, for a finite logarithm
+_RAREST = {"xgboost": 1e-6, "lightgbm": 1e-15}  # smallest share of a class, for a finite logarithm
 
 
 class RoundRows(NamedTuple):
-    """The rows that derivatives are taken of, in a round; fields as for `Objective.derivatives`."""
+    """The rows whose derivatives are computed in a round; fields as for `Objective.derivatives`."""
 
     y: Array
     margin: Array
@@ -46,22 +46,22 @@ class RoundRows(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Objective:
-    """What boosting asks of every objective; get one from `boosting.dialect.find_objective`.
+    """What boosting needs from every objective; `boosting.names.find.find_objective` returns one.
 
     Attributes
     ----------
     name : str
-        As the user gave it.
+        As given by the user.
     dialect : {"xgboost", "lightgbm"}
     n_outputs : int
         Trees grown per round: K for K classes, Q for Q quantiles, else 1.
     n_classes : int or None
     parameters : dict
-        What was set, for `to_state`.
+        The parameters that were set, for `to_state`.
     max_delta_step : float
-        A limit of leaf values that the objective asks for; 0 for none.
+        A limit of leaf values that the objective needs; 0 for none.
     link : Link
-        What margins mean.
+        From margins to predictions.
     """
 
     name: str
@@ -77,11 +77,11 @@ class Objective:
 
     @property
     def renew_leaf(self) -> Callable[..., float] | None:
-        """How a leaf gets its value from the residuals of its rows, for losses made of straight lines."""
+        """How a leaf gets its value from the residuals of its rows, for piecewise linear losses."""
         return None
 
     def check(self, y: Array, weight: Array | None = None, groups: Any = None) -> None:
-        """Raise a DataError, naming rows, if the labels or weights cannot be learned from."""
+        """Raise a DataError that names rows with invalid labels or weights."""
         raise NotImplementedError
 
     def start(self, y: Array, weight: Array | None = None) -> Array:
@@ -89,7 +89,7 @@ class Objective:
         raise NotImplementedError
 
     def margin_of(self, base_score: float) -> float:
-        """Return the margin that stands for a prediction."""
+        """Return the margin for a prediction."""
         return self.link.margin(base_score)
 
     def derivatives(
@@ -116,7 +116,7 @@ class Objective:
         n_jobs : int
             Threads; the result does not depend on it.
         iteration : int
-            The round, for objectives that draw and for messages.
+            The round, for objectives with random draws and for messages.
         groups : array of group sizes, optional
             For ranking; without it all rows are one list.
         """
@@ -126,15 +126,15 @@ class Objective:
         raise NotImplementedError
 
     def compiled(self, y: Array) -> LossKernel | None:
-        """Return the loss by which compiled rounds take derivatives themselves, if they know it."""
+        """Return the loss with which compiled rounds compute derivatives themselves, if they support it."""
         return None
 
     def predict(self, margin: Array) -> Array:
-        """Return what margins of shape (n, n_outputs) mean: (n,) numbers, or (n, n_outputs)."""
+        """Return the predictions for margins of shape (n, n_outputs): (n,) numbers, or (n, n_outputs)."""
         return self.link.predict(margin[:, 0] if self.n_outputs == 1 else margin)
 
     def to_state(self) -> dict[str, Any]:
-        """Return what `objective_from_state` needs, as JSON-able values."""
+        """Return the state for `objective_from_state`, as JSON-able values."""
         return {
             "name": self.name,
             "dialect": self.dialect,
@@ -159,10 +159,10 @@ class LossObjective(Objective):
     losses : tuple of Loss
         One per output, or one for all of them.
     domain : str
-        Of the labels, if not the loss's.
+        Of the labels, if not that of the loss.
     begin : {"mean", "shares", "newton", "zero"}
-        Where margins start: at the margin of the mean label or of the classes' shares, after one Newton step
-        from 0 (-Σ g / Σ h), or at 0. A loss that sets leaves by itself starts by the same rule.
+        Start of the margins: the margin of the mean label or of the class shares, one Newton step
+        from 0 (-Σ g / Σ h), or 0. A loss that sets leaves itself starts by the same rule.
     balanced : bool
         The rarer of two classes weighs as much as the other.
     """
@@ -174,7 +174,7 @@ class LossObjective(Objective):
 
     @property
     def loss(self) -> Loss:
-        """The loss, of the first output if each has its own."""
+        """The loss; that of the first output if each has its own."""
         return self.losses[0]
 
     @property
@@ -183,13 +183,13 @@ class LossObjective(Objective):
 
     def check(self, y: Array, weight: Array | None = None, groups: Any = None) -> None:
         check_weight(weight, len(y))
-        asker = f"objective {self.name!r}"
+        owner = f"objective {self.name!r}"
         if self.begin == "shares":
-            check_labels(y, asker, "whole", self.n_outputs)
+            check_labels(y, owner, "whole", self.n_outputs)
         else:
-            self.loss.check(y, weight, asker, self.domain)
+            self.loss.check(y, weight, owner, self.domain)
 
-    # ------------------------------------------------------------------ where margins start
+    # ------------------------------------------------------------------ the start of the margins
     def start(self, y: Array, weight: Array | None = None) -> Array:
         if self.loss.leaf_step is not None:
             return np.array([loss.leaf_step(y, 0.0, weight, self.dialect) for loss in self.losses])
@@ -205,7 +205,7 @@ class LossObjective(Objective):
         return _RAREST[self.dialect] if self.link.name == "logit" else 0.0
 
     def _margins_of_shares(self, shares: Array) -> Array:
-        """Return the log odds, or the logarithms of the shares; XGBoost's have a mean of 0."""
+        """Return the log odds, or the logarithms of the shares; XGBoost shifts them to a mean of 0."""
         if self._is_one_against_rest:
             return self.link.raw(shares, self._rarest)
         logs = log(np.maximum(shares, _RAREST[self.dialect]))
@@ -217,7 +217,7 @@ class LossObjective(Objective):
         self.derivatives(y, np.zeros(shape[::-1]), weight, g, h)
         return -g.sum(axis=1, dtype=np.float64) / h.sum(axis=1, dtype=np.float64)
 
-    # ------------------------------------------------------------------ where they go
+    # ------------------------------------------------------------------ derivatives
     def _write(self, rows: RoundRows, g: Array, h: Array, n_jobs: int) -> None:
         from arboretum.engine import parallel
         from arboretum.engine.second_order import loss as kernels
@@ -232,12 +232,14 @@ class LossObjective(Objective):
             else:
                 for k, settings in enumerate(all_settings):
                     at = np.ascontiguousarray(margin[lo:hi, k])
-                    kernel(self._labels(y[lo:hi], k), at, g[k, lo:hi], h[k, lo:hi], *settings)
+                    kernel(self.labels_of(y[lo:hi], k), at, g[k, lo:hi], h[k, lo:hi], *settings)
             if weight is not None:
                 for gk, hk in zip(g, h):
                     kernels.weigh(weight[lo:hi], gk[lo:hi], hk[lo:hi])
 
-        width = self.n_outputs if self.loss.kernel == "softmax" else 1  # of what is read at once
+        width = (
+            self.n_outputs if self.loss.kernel == "softmax" else 1
+        )  # outputs that are read together
         pieces = parallel.blocks(len(y), -(-len(y) * width // _BLOCK))
         parallel.run(lambda piece: write(*piece), pieces, n_jobs)
 
@@ -258,10 +260,10 @@ class LossObjective(Objective):
         """Return the kernel's settings for every loss; some depend on the labels as a whole."""
         losses = self.losses
         if self.balanced:
-            losses = tuple(_balance(loss, self._labels(y, k)) for k, loss in enumerate(losses))
+            losses = tuple(_balance(loss, self.labels_of(y, k)) for k, loss in enumerate(losses))
         return [loss.settings for loss in losses]
 
-    def _labels(self, y: Array, output: int) -> Array:
+    def labels_of(self, y: Array, output: int) -> Array:
         """Return the labels as one output sees them."""
         return (y == output).astype(np.float64) if self._is_one_against_rest else y
 

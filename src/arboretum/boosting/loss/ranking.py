@@ -1,7 +1,7 @@
-"""Objectives of order: LambdaMART as XGBoost and LightGBM do it.
+"""Objectives for ranking: LambdaMART as in XGBoost and LightGBM.
 
-Rows come in lists; a list is pulled into the order of its labels by pairs of rows (see
-`engine.gradient.ranking`). The programs differ in a few choices:
+Rows come in lists; pairs of rows pull a list into the order of its labels (see
+`engine.second_order.ranking`). The two libraries differ in a few choices:
 
                      XGBoost                                LightGBM
     pairs            the top 32 with all after them,        the top 30 with all after them
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RankingObjective"]
 
-_ROWS_AT_ONCE = 4096  # lists are handed to threads in pieces of about so many rows
+_ROWS_AT_ONCE = 4096  # threads get pieces of lists with about this many rows
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,15 +42,15 @@ class RankingObjective(Objective):
     Attributes
     ----------
     metric : {"pairwise", "ndcg", "map"}
-        What a swap of two rows is judged by.
+        The metric by which a swap of two rows is weighted.
     top : int
-        Pairs have one row among so many first ones; 0 if they are drawn.
+        Pairs have one row among this many first ones; 0 if they are drawn.
     drawn : int
         Pairs drawn for every row.
     seed : int
-        Of the draws.
+        Seed of the draws.
     gains : tuple of floats, or None
-        What each label is worth; None for the label itself.
+        Gain of each label; None for the label itself.
     sigma, factor, least
         Steepness of the loss; factor and least value of its curvature.
     by_score, by_sum : bool
@@ -69,14 +69,14 @@ class RankingObjective(Objective):
     by_sum: bool = True
 
     def check(self, y: np.ndarray, weight: np.ndarray | None = None, groups: Any = None) -> None:
-        """Raise a DataError if labels, weights or groups cannot be ranked by."""
+        """Raise a DataError if labels, weights or groups are invalid for ranking."""
         domain = "binary" if self.metric == "map" else "0 or more"
-        asker = f"objective {self.name!r}"
-        check_labels(y, asker, "whole" if self.gains is not None else domain)
+        owner = f"objective {self.name!r}"
+        check_labels(y, owner, "whole" if self.gains is not None else domain)
         if self.gains is not None and y.max() >= len(self.gains):
             rows = np.flatnonzero(y >= len(self.gains))
             raise DataError(
-                f"{asker} has gains for labels 0 to {len(self.gains) - 1}: "
+                f"{owner} has gains for labels 0 to {len(self.gains) - 1}: "
                 f"{list_rows(rows)} of y hold more, first {y[rows[0]]:g}; "
                 + (
                     "set ndcg_exp_gain=False"
@@ -110,7 +110,7 @@ class RankingObjective(Objective):
             loss.weigh(row_weight, g[0], h[0])
 
     def _row_weight(self, weight: np.ndarray | None, queries: Queries) -> np.ndarray | None:
-        """Return what every row's derivatives are multiplied by."""
+        """Return the factor of every row's derivatives."""
         if weight is None:
             return None
         if self.dialect == "lightgbm":

@@ -5,24 +5,24 @@
         def hessian(self, y, F): return 1 - np.tanh(F - y) ** 2         # ∂²L/∂F² of every row
         def value(self, y, F): return np.log(np.cosh(F - y))            # optional: L, for scores
         def start(self, y, w): return np.average(y, weights=w)          # optional: F_0
-        def answer(self, F): return F                                   # optional: what F stands for
+        def answer(self, F): return F                                   # optional: the prediction for F
 
-Leaves take the Newton step. Without ``value`` the scores are NaN and early stopping has nothing to go by;
+Leaves take the Newton step. Without ``value`` the scores are NaN and early stopping is impossible;
 without ``start`` the best constant is searched for. F has shape (n,), or (n, K) with K > 2 classes; y holds
 numbers, or class codes 0, 1, ….
 
-A function has the form of the peer it comes from, and answers with both derivatives at once. XGBoost calls
+A function has the form of the peer it comes from, and returns both derivatives at once. XGBoost calls
 ``f(y, margin)`` or, with weights, ``f(y, margin, sample_weight=…)``; LightGBM calls ``f(y, margin)``,
 ``f(y, margin, weight)`` or ``f(y, margin, weight, group)``. Both get raw margins, (n, K) for K > 2 classes,
 and return two arrays like them; LightGBM's may also be flat, class after class. XGBoost goes on to treat
 margins as its own objectives do: they start at a base score of 0.5, and those of classes become
 probabilities. LightGBM starts at 0 and predicts raw margins.
 
-A function that takes weights has to use them. To the derivatives of one that does not they are multiplied
+A function that takes weights has to use them. The derivatives of others are multiplied by them
 here, on purpose: XGBoost refuses weights then, LightGBM ignores them.
 
-The two stay two: a line search asks an object for gradients alone, many times a round, and the form of the
-functions is the peers' to choose. What they return is checked every round, by the same rules.
+The two forms stay separate: a line search needs only gradients of an object, many times a round, and the
+form of the functions is the peers'. Their results are checked every round, by the same rules.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ __all__ = ["NotFinite", "UserLoss", "UserObjective", "is_loss", "user_objective"
 
 
 class NotFinite(DataError):
-    """A loss returned something that is no number, for these of the rows it was asked about."""
+    """A loss returned values that are not finite, for these of its rows."""
 
     def __init__(self, what: str, rows: Array) -> None:
         super().__init__(f"{what} returned values that are not finite ({list_rows(rows)})")
@@ -57,7 +57,7 @@ class NotFinite(DataError):
 
 
 def _numbers(values: Any, what: str, *shapes: tuple[int, ...]) -> Array:
-    """Return what a user's code returned as an array of one of some shapes."""
+    """Return the result of a user's code as an array of one of some shapes."""
     try:
         values = np.asarray(values, np.float64)
     except (TypeError, ValueError):
@@ -69,7 +69,7 @@ def _numbers(values: Any, what: str, *shapes: tuple[int, ...]) -> Array:
 
 # ---------------------------------------------------------------------- objects
 def is_loss(given: Any) -> bool:
-    """Tell whether an object can serve as a loss of the user's own."""
+    """Return True if an object can serve as a user's loss."""
     return not isinstance(given, type) and all(
         callable(getattr(given, name, None)) for name in ("gradient", "hessian")
     )
@@ -93,7 +93,7 @@ class UserLoss(Loss):
         self.given, self.n_classes = given, n_classes
         self.name = type(given).__name__
         self.classifies = n_classes is not None
-        self._familiar = Loss()  # says what F stands for if the object does not
+        self._familiar = Loss()  # its prediction for F is used if the object has none
         if n_classes is not None:
             self._familiar = Logistic() if n_classes == 2 else Softmax(n_classes)
 
@@ -105,7 +105,7 @@ class UserLoss(Loss):
         """Whether the loss itself is known, not only its derivatives."""
         return self._has("value")
 
-    def _ask(self, what: str, y: Array, F: Array, shape: tuple[int, ...]) -> Array:
+    def _derivative(self, what: str, y: Array, F: Array, shape: tuple[int, ...]) -> Array:
         numbers = _numbers(getattr(self.given, what)(y, F), f"{self.name}.{what}", shape)
         bad = ~np.isfinite(numbers)
         if bad.any():
@@ -135,13 +135,13 @@ class UserLoss(Loss):
     def value(self, y: Array, F: Array) -> Array:
         if not self.has_value:
             return np.full(len(y), np.nan)
-        return self._ask("value", y, F, (len(y),))
+        return self._derivative("value", y, F, (len(y),))
 
     def residuals(self, y: Array, F: Array) -> Array:
-        return -self._ask("gradient", y, F, F.shape)
+        return -self._derivative("gradient", y, F, F.shape)
 
     def steps(self, y: Array, F: Array, r: Array, leaves: Leaves, k: int) -> Array:
-        h = self._ask("hessian", y, F, F.shape)
+        h = self._derivative("hessian", y, F, F.shape)
         return leaves.newton(r, h if h.ndim == 1 else h[:, k])
 
     def answer(self, F: Array) -> Array:
@@ -159,7 +159,7 @@ class UserObjective(Objective):
     """A user's function as an objective; a loaded model has lost it and can only predict."""
 
     function: Callable[..., Any] | None = None
-    takes: tuple[str, ...] = ()  # "weight", "group": what it is called with besides
+    takes: tuple[str, ...] = ()  # "weight", "group": further arguments of the function
 
     def check(self, y: Array, weight: Array | None = None, groups: Any = None) -> None:
         """Raise a DataError unless labels and weights are finite."""
@@ -167,7 +167,7 @@ class UserObjective(Objective):
         check_weight(weight, len(y))
 
     def start(self, y: Array, weight: Array | None = None) -> Array:
-        """Return the margin of 0.5, or 0: nothing is known about the loss."""
+        """Return the margin of 0.5, or 0: the loss itself is unknown."""
         known = self.dialect == "xgboost"
         return np.full(self.n_outputs, self.margin_of(0.5) if known else 0.0)
 
@@ -193,7 +193,7 @@ class UserObjective(Objective):
 
     def _call(self, rows: RoundRows) -> Any:
         assert self.function is not None
-        margin = rows.margin.copy()  # theirs to change
+        margin = rows.margin.copy()  # the function may change it
         margin = margin[:, 0] if self.n_outputs == 1 else margin
         if self.dialect == "lightgbm":
             more = [{"weight": rows.weight, "group": rows.groups}[what] for what in self.takes]
@@ -203,7 +203,7 @@ class UserObjective(Objective):
         return self.function(rows.y, margin)
 
     def _table(self, what: str, values: Any, n: int) -> Array:
-        """Return an answer as an (n, K) table."""
+        """Return a result as an (n, K) table."""
         k = self.n_outputs
         shapes: list[tuple[int, ...]] = [(n,), (n, 1)] if k == 1 else [(n, k)]
         if self.dialect == "lightgbm":
@@ -235,7 +235,7 @@ def user_objective(
     name: str = "",
     n_outputs: int | None = None,
 ) -> UserObjective:
-    """Return the objective of a user's function; of one that is lost, its name and outputs are known."""
+    """Return the objective of a user's function; of a lost function, only name and outputs remain."""
     if n_outputs is None:
         n_outputs = n_classes if n_classes is not None and n_classes > 2 else 1
     link = Link()
@@ -253,7 +253,7 @@ def user_objective(
 
 
 def _takes(function: Callable[..., Any], dialect: str) -> tuple[str, ...]:
-    """Return what a function wants besides labels and margins."""
+    """Return the arguments a function takes besides labels and margins."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # a builtin without a signature
@@ -273,7 +273,7 @@ def _takes(function: Callable[..., Any], dialect: str) -> tuple[str, ...]:
 
 
 def _fits(signature: inspect.Signature, n_places: int, options: dict[str, Any]) -> bool:
-    """Return whether a function can be called with so many arguments and some by name."""
+    """Return True if a function can be called with n arguments by position and others by name."""
     try:
         signature.bind(*range(n_places), **options)
     except TypeError:

@@ -1,1 +1,1 @@
-"""What is reported of a model: metrics of rows and of orders, and what they read."""
+"""Metrics of rows and of rankings, and the sets they are computed on."""

@@ -1,8 +1,8 @@
-"""The truth and a round's predictions side by side: what every metric is computed from.
+"""Actual values and a round's predictions side by side, from which every metric is computed.
 
-What stays from round to round (the best possible order, log y!) is computed once per `EvaluationSet`, what
-metrics share in a round (the order of the rows) once per `Predicted`. Sums are NumPy's, never BLAS's, so
-that the number of threads changes no bit and early stopping stops where it did.
+Values that stay the same from round to round (the best possible order, log y!) are computed once per
+`EvaluationSet`, values that metrics share in a round (the order of the rows) once per `Predicted`. Sums use
+NumPy, never BLAS, so that the number of threads changes no bit and early stopping stops where it did.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["EvaluationSet", "Predicted"]
 
 
 class EvaluationSet:
-    """The truth that predictions are held against, round after round.
+    """The actual values that predictions are compared with, round after round.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class EvaluationSet:
             )
 
     def once(self, key: Hashable, compute: Callable[[], Any]) -> Any:
-        """Return what depends on the truth alone, computed at the first call."""
+        """Return a value that depends only on the actual values, computed at the first call."""
         if key not in self._constants:
             self._constants[key] = compute()
         return self._constants[key]
@@ -80,12 +80,12 @@ class EvaluationSet:
 
 
 class Predicted:
-    """One round's predictions beside their truth."""
+    """One round's predictions beside the actual values."""
 
     def __init__(self, truth: EvaluationSet, prediction: np.ndarray) -> None:
         if prediction.shape[:1] != truth.y.shape:
             raise DataError(
-                f"{len(truth.y)} rows need as many predictions, got shape {prediction.shape}"
+                f"{len(truth.y)} rows need one prediction each, got shape {prediction.shape}"
             )
         self.truth, self.y, self.prediction = truth, truth.y, prediction
 
@@ -140,7 +140,7 @@ def _mean(values: np.ndarray, weight: np.ndarray | None) -> float:
     if weight is None:
         return values.mean()
     total = (values * weight).sum()
-    if not math.isfinite(total):  # a value without end and without weight counts for nothing
+    if not math.isfinite(total):  # an infinite value of weight 0 is ignored
         some = weight > 0
         total = (values[some] * weight[some]).sum()
     whole = weight.sum()

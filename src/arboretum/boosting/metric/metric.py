@@ -1,13 +1,14 @@
-"""A metric: a name and a number computed from the truth and the *transformed* prediction of an objective.
+"""A metric: a name and a number computed from actual values and the *transformed* predictions of an
+objective.
 
 That prediction is a probability for logistic loss, (n, K) of them for softmax, the mean for Poisson, gamma
-and Tweedie, a score for ranking. Names are looked up in a dialect (`boosting.dialect`). To evaluate many
-rounds, or many metrics, keep an `EvaluationSet`: it computes what they share once.
+and Tweedie, a score for ranking. Names are looked up in `boosting.names`. To evaluate many
+rounds, or many metrics, keep an `EvaluationSet`: it computes shared values once.
 
 Values that differ from the peers' on purpose: if all weights are 0 a mean is NaN (XGBoost: a perfect 0). A
 group without a relevant row counts in a weighted NDCG with its weight; both peers give it weight 1, which
-shifts the mean by a constant. XGBoost's ranking AUC counts pairs of equal labels by their place in the data
-and leaves out groups of two; here a pair counts if its labels differ, and a group if it has one.
+shifts the mean by a constant. XGBoost's ranking AUC counts pairs of equal labels by their position in the
+data and leaves out groups of two; here a pair counts if its labels differ, and a group if it has one.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Measure = Callable[[Predicted], float]
 
 @dataclass(frozen=True)
 class Metric:
-    """A named measure of how well predictions fit; get one from `boosting.dialect.find`.
+    """A named measure of predictions; `boosting.names.find.find_metrics` returns some.
 
     Attributes
     ----------
@@ -33,7 +34,7 @@ class Metric:
         As printed: ``"ndcg@5"``, ``"error@0.7"``.
     larger_is_better : bool
     measure : function
-        From predictions beside their truth to the metric's value.
+        From a `Predicted` to the metric's value.
 
     Examples
     --------
@@ -52,7 +53,7 @@ class Metric:
         Parameters
         ----------
         y : array of shape (n,)
-            The truth; codes 0..K-1 for classes.
+            The actual values; codes 0..K-1 for classes.
         prediction : array of shape (n,), or (n, K) for K classes or quantiles
         weight : array of shape (n,), or one weight per group, optional
         groups : array of group sizes, optional

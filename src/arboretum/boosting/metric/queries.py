@@ -26,7 +26,7 @@ class Queries:
     sizes : array of ints
         Rows in each group, in order.
     n_rows : int
-        What the sizes must add up to.
+        The number of rows that the sizes must add up to.
 
     Examples
     --------
@@ -58,16 +58,16 @@ class Queries:
 
     @cached_property
     def position(self) -> np.ndarray:
-        """The place of every row in its group, from 0."""
+        """The position of every row in its group, from 0."""
         return np.arange(self.n_rows) - np.repeat(self.start, self.sizes)
 
     @cached_property
     def discount(self) -> np.ndarray:
-        """What a gain at each place counts: 1 / log₂(place + 2)."""
+        """The weight of a gain at each position: 1 / log₂(position + 2)."""
         return 1.0 / log2(self.position + 2.0)
 
     def top(self, k: int) -> Any:
-        """Return an index of the first k places of every group."""
+        """Return an index of the first k positions of every group."""
         if k >= self.sizes.max():
             return slice(None)
         if k not in self._top:
@@ -75,7 +75,7 @@ class Queries:
         return self._top[k]
 
     def sum(self, values: np.ndarray, places: Any = None) -> np.ndarray:
-        """Return the sum of values over every group; ``places`` says where the values stand."""
+        """Return the sum of values over every group; ``places``: positions of the values."""
         group = self.group if places is None else self.group[places]
         return np.bincount(group, values, minlength=len(self))
 

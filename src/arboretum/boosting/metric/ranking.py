@@ -1,4 +1,4 @@
-"""Metrics of order: areas under curves, and how good the top of a list is.
+"""Metrics of rankings: areas under curves, and the quality of the top of a list.
 
 Only the order of the scores counts. Rows in order of falling score are walked once, and everything is a
 running sum at the *thresholds*, the places where the score changes (rows of equal score enter together):
@@ -60,7 +60,7 @@ def thresholds(score: np.ndarray, label: np.ndarray, weight: np.ndarray | None =
 
 
 def _packed_thresholds(score: np.ndarray, label: np.ndarray) -> Curve:
-    """Do the same for scores ≥ 0, labels of 0 or 1 and no weights, by sorting whole numbers.
+    """The same as `thresholds` for scores ≥ 0, labels of 0 or 1 and no weights, by sorting integers.
 
     The bits of such a score, read as a whole number, are in the score's order, and the sign bit is
     free: shifted left by one they leave room for the label. Sorting values takes a third of the time
@@ -209,7 +209,7 @@ def _thresholds_by_group(
 
 # ---------------------------------------------------------------------- metric values
 def area_under_roc(given: Predicted) -> float:
-    """Return XGBoost's auc: of two classes, of each class against the rest, or of lists.
+    """Return XGBoost's auc: for two classes, for each class against the rest, or for lists.
 
     The mean over classes is weighted by how often each occurs; over lists it is the plain mean.
     """
@@ -221,7 +221,7 @@ def area_under_roc(given: Predicted) -> float:
 
 
 def area_under_pr(given: Predicted) -> float:
-    """Return XGBoost's aucpr: as auc, but the mean over classes is a plain one."""
+    """Return XGBoost's aucpr: as auc, but the mean over classes is not weighted."""
     if given.prediction.ndim == 2:
         return float(np.mean([pr_auc(curve) for curve in _one_against_the_rest(given)]))
     if given.truth.grouped:
@@ -265,8 +265,8 @@ def _known(area: float) -> float:
 def mean_ndcg(given: Predicted, k: int, gains: tuple[float, ...] | None, empty: float) -> float:
     """Return the mean NDCG of the first k rows over the groups.
 
-    ``gains`` is a table by label, None for the label itself; ``empty`` is what a group without any
-    gain is given.
+    ``gains`` is a table by label, None for the label itself; ``empty`` is the value of a group without
+    any gain.
     """
     truth, queries = given.truth, given.truth.queries
     gain = truth.once(("gain", gains), lambda: _gain(truth.y, gains))

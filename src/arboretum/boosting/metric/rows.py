@@ -1,8 +1,8 @@
 """Metrics over the rows: mean values of a loss, and shares of mistakes.
 
-Everything here is a function of predictions beside their truth (see `evaluation_set`); settings are
+Everything here is a function of a `Predicted` (see evaluation_set.py); settings are
 keywords. Logarithms and quotients are kept finite by the ``least`` values the peers use, which differ;
-they are given where a name is looked up.
+they are set in the tables of names.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def root_mean(given: Predicted, loss: Loss) -> float:
 
 
 def binary_log_loss(given: Predicted, least: float) -> float:
-    """Return the mean log loss where any label above 0 is a yes."""
+    """Return the mean log loss, with labels above 0 as positives."""
     return given.mean(Logistic().value_of(given.positive, given.vector, least))
 
 
@@ -69,7 +69,7 @@ def quantiles(given: Predicted, alphas: tuple[float, ...]) -> float:
 
 
 def r2(given: Predicted) -> float:
-    """Return 1 - residual / total sum of squares: 0 where the truth is constant."""
+    """Return 1 - residual / total sum of squares: 0 if the actual values are constant."""
     total = given.truth.once(
         "variance", lambda: given.mean(np.square(given.y - given.mean(given.y)))
     )
@@ -87,7 +87,7 @@ def gamma_deviance(given: Predicted, shift: tuple[float, float], *, added: bool)
 
 # ---------------------------------------------------------------------- mistakes
 def mistakes(given: Predicted, threshold: float = 0.5, *, binary: bool = False) -> float:
-    """Return the share of rows on the wrong side of a threshold; ``binary``: labels above 0 are a yes."""
+    """Return the share of rows on the wrong side of a threshold; ``binary``: labels above 0 are positives."""
     y = given.positive if binary else given.y
     return given.mean(np.where(given.vector > threshold, 1.0 - y, y))
 

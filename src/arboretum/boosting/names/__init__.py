@@ -1,1 +1,1 @@
-"""Names: which loss or metric XGBoost, LightGBM and scikit-learn mean by a word, and what may be set."""
+"""Names of losses and metrics in XGBoost, LightGBM and scikit-learn, and their settings."""

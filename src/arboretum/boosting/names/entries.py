@@ -1,13 +1,13 @@
-"""A dialect: one table of names and settings for each of the programs whose words are understood here.
+"""A dialect: one table of names and settings for each of the supported libraries.
 
-    name or alias ──► ObjectiveEntry    how it is made, its metric, what it predicts
-                  └─► MetricEntry       how it is made, whether larger is better
-    parameter     ──► Setting           what it may be, its default, who uses it
+    name or alias ──► ObjectiveEntry    constructor, metric, kind of prediction
+                  └─► MetricEntry       constructor, whether larger is better
+    parameter     ──► Setting           rule, default, objectives or metrics
 
-The programs differ under similar names, so a name is looked up in a dialect: in where margins start, in the
+The libraries differ under similar names, so a name is looked up in a dialect: in the start of margins, in the
 curvature of several classes (XGBoost 2 p (1 - p), LightGBM K / (K - 1) p (1 - p)), in how a quantile is
-taken, in what keeps a logarithm finite. Such a convention is an argument of a loss or metric, written once,
-in the line that names it. Lines are written with `objective`, `metric` and `mean`; where an argument
+computed, in how logarithms are kept finite. Such a convention is an argument of a loss or metric, written
+once, in the line that names it. Lines are written with `objective`, `metric` and `mean`; where an argument
 depends on settings, it is a function of them: `of("k")` is the setting k.
 """
 
@@ -32,8 +32,10 @@ from arboretum.lazy import cached_property
 Settings = Mapping[str, Any]
 Make = Callable[
     [dict[str, Any], Settings], Objective
-]  # from what all objectives have, and settings
-Reading = tuple[str, str, dict[str, Any]]  # a metric's name in the table, as printed, what it sets
+]  # from the fields of all objectives, and settings
+Reading = tuple[
+    str, str, dict[str, Any]
+]  # a metric's name in the table, its printed name, its settings
 
 DOUBLING = tuple(2.0**label - 1.0 for label in range(32))  # gains by label, unless given
 
@@ -47,17 +49,17 @@ class Setting(NamedTuple):
 
 
 class ObjectiveEntry(NamedTuple):
-    """What stands behind the name of an objective."""
+    """The entry of an objective's name."""
 
     make: Make
-    metric: str | Callable[[Settings], str]  # evaluated by unless another is asked for
+    metric: str | Callable[[Settings], str]  # the default metric
     predicts: str = "numbers"  # or "two classes", "classes", "orders"
     aliases: str = ""
     weighs_classes: bool = False
 
 
 class MetricEntry(NamedTuple):
-    """What stands behind the name of a metric."""
+    """The entry of a metric's name."""
 
     make: Callable[[Settings], Measure]
     larger_is_better: bool = False
@@ -66,7 +68,7 @@ class MetricEntry(NamedTuple):
 
 @dataclass(frozen=True)
 class Dialect:
-    """The names and settings of one program.
+    """The names and settings of one library.
 
     Attributes
     ----------
@@ -74,7 +76,7 @@ class Dialect:
     settings : dict of Setting
     objectives, metrics : dicts of entries
     read : function
-        From the name of a metric, as given, and the settings to what it stands for.
+        From the given name of a metric and the settings to its readings.
     setting_aliases : dict
     """
 
@@ -95,7 +97,7 @@ class Dialect:
         return [name for name, setting in self.settings.items() if what in setting.used_by]
 
     def check_settings(self, what: str, given: Settings) -> dict[str, Any]:
-        """Return every setting of objectives or metrics: what was given, checked, or its default."""
+        """Return every setting of objectives or metrics: the given value, checked, or its default."""
         known = self.used_by(what)
         settings = {name: self.settings[name].default for name in known}
         for alias, value in given.items():
@@ -116,7 +118,7 @@ class Dialect:
         return {name: getattr(model, name) for name in self.used_by(what) if hasattr(model, name)}
 
     def objective_entry(self, objective: str) -> ObjectiveEntry:
-        """Return what the name of an objective stands for."""
+        """Return the entry of an objective's name."""
         known = self.objective_names
         if objective in known:
             return self.objectives[known[objective]]
@@ -127,7 +129,7 @@ class Dialect:
         raise self.unknown("objective", objective, known, more)
 
     def predicts(self, objective: str) -> str:
-        """Return what an objective is for: "numbers", "two classes", "classes" or "orders"."""
+        """Return what an objective predicts: "numbers", "two classes", "classes" or "orders"."""
         return self.objective_entry(objective).predicts
 
     def find_objective(
@@ -136,7 +138,7 @@ class Dialect:
         n_classes: int | None = None,
         **parameters: Any,
     ) -> Objective:
-        """Return the objective of a name, or of a user's function; see `find.find_objective`."""
+        """Return the objective for a name, or for a user's function; see `find.find_objective`."""
         settings = self.check_settings("objectives", parameters)
         if n_classes is not None and not integer(1).allows(n_classes):
             raise ParameterError(f"n_classes must be {integer(1).phrase}, got {n_classes!r}")
@@ -168,7 +170,7 @@ class Dialect:
             )
 
     def find_metrics(self, names: str | Sequence[str], **parameters: Any) -> list[Metric]:
-        """Return the metrics of some names, each once; see `find.find_metrics`."""
+        """Return the metrics for some names, each once; see `find.find_metrics`."""
         settings = self.check_settings("metrics", parameters)
         metrics: dict[str, Metric] = {}
         for name in [names] if isinstance(names, str) else names:
@@ -179,13 +181,13 @@ class Dialect:
         return list(metrics.values())
 
     def default_metric(self, objective: str, **parameters: Any) -> str:
-        """Return the name of the metric an objective is evaluated by unless another is asked for."""
+        """Return the name of an objective's default metric."""
         settings = self.check_settings("metrics", parameters)
         metric = self.objective_entry(objective).metric
         return metric if isinstance(metric, str) else metric(settings)
 
     def unknown(self, what: str, name: Any, known: Iterable[str], more: str = "") -> ParameterError:
-        """Return the error of a name that is not in the table."""
+        """Return the error for a name that is not in the table."""
         return ParameterError(
             f"no {what} of {self.name} is called {name!r}{more}{did_you_mean(name, known)}: "
             f"there are {', '.join(sorted(known))}"
@@ -199,7 +201,7 @@ def _check_class_weights(objective: str, entry: ObjectiveEntry, settings: Settin
     if (balanced or weighed) and not entry.weighs_classes:
         raise ParameterError(
             f"{'is_unbalance' if balanced else 'scale_pos_weight'} has no effect on objective "
-            f"{objective!r}: weigh rows by sample_weight"
+            f"{objective!r}: weight rows by sample_weight"
         )
 
 
@@ -208,7 +210,7 @@ def all_names(entries: Mapping[str, Any]) -> dict[str, str]:
     return {alias: name for name, e in entries.items() for alias in (name, *e.aliases.split())}
 
 
-# ---------------------------------------------------------------------- lines of a table
+# ---------------------------------------------------------------------- entries of a table
 def _settled(parts: Settings, settings: Settings) -> dict[str, Any]:
     return {key: part(settings) if callable(part) else part for key, part in parts.items()}
 
@@ -229,9 +231,9 @@ def objective(
     weighs_classes: bool = False,
     **parts: Any,
 ) -> ObjectiveEntry:
-    """Return the line of an objective that is a loss, or one for each output.
+    """Return the entry of an objective that is a loss, or a loss for each output.
 
-    ``names`` are the settings that the loss is made of, ``parts`` fields of `LossObjective`.
+    ``names`` are the settings passed to the loss, ``parts`` fields of `LossObjective`.
     """
 
     def make(base: dict[str, Any], settings: Settings) -> Objective:
@@ -247,7 +249,7 @@ def objective(
 def metric(
     measure: Callable[..., float], larger: bool = False, aliases: str = "", **parts: Any
 ) -> MetricEntry:
-    """Return the line of a metric; ``parts`` are keywords of the function that measures it."""
+    """Return the entry of a metric; ``parts`` are keywords of its function."""
     return MetricEntry(lambda s: partial(measure, **_settled(parts, s)), larger, aliases)
 
 
@@ -257,7 +259,7 @@ def mean(
     least: float = 0.0,
     times: float = 1.0,
 ) -> MetricEntry:
-    """Return the line of a metric that is the mean value of a loss; see `rows.mean_loss`."""
+    """Return the entry of a metric that is the mean value of a loss; see `rows.mean_loss`."""
     return metric(rows.mean_loss, loss=partial(_loss_of, loss, names), least=least, times=times)
 
 

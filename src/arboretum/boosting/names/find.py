@@ -1,6 +1,6 @@
-"""Objectives and metrics by their names and that of a dialect, as model files have them.
+"""Objectives and metrics by name and dialect, as model files store them.
 
-Who knows the dialect asks its table: `XGBOOST.find_objective("reg:gamma")`.
+Code for one dialect uses its table: `XGBOOST.find_objective("reg:gamma")`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def find_objective(
     n_classes: int | None = None,
     **parameters: Any,
 ) -> Objective:
-    """Return the objective of a name, or of a user's function.
+    """Return the objective for a name, or for a user's function.
 
     Parameters
     ----------
@@ -50,11 +50,10 @@ def find_objective(
         hessians: see `boosting.loss.user`.
     dialect : {"xgboost", "lightgbm"}
     n_classes : int, optional
-        How many classes there are; needed by objectives of several classes.
+        Number of classes; needed by objectives for several classes.
     **parameters
-        What objectives depend on, by the peer's names: the settings of the dialect's table. Those an
-        objective does not depend on change nothing, but weights of classes are refused where there are
-        none; None is the default.
+        Settings of objectives, by the peer's names. Settings that an objective does not use have no
+        effect, but weights of classes raise if there are no classes; None is the default.
 
     Examples
     --------
@@ -69,7 +68,7 @@ def find_objective(
 
 
 def predicts(objective: str, dialect: str) -> str:
-    """Return what an objective is for: "numbers", "two classes", "classes" (of any number) or "orders".
+    """Return what an objective predicts: "numbers", "two classes", "classes" (of any number) or "orders".
 
     >>> predicts("reg:gamma", "xgboost"), predicts("softmax", "lightgbm")
     ('numbers', 'classes')
@@ -78,7 +77,7 @@ def predicts(objective: str, dialect: str) -> str:
 
 
 def objective_from_state(state: Mapping[str, Any]) -> Objective:
-    """Return the objective that `Objective.to_state` described; a ModelFileError if there is none.
+    """Return the objective that `Objective.to_state` described; raise a ModelFileError if it is invalid.
 
     Examples
     --------
@@ -92,7 +91,7 @@ def objective_from_state(state: Mapping[str, Any]) -> Objective:
         given = dict(state["parameters"])
         return find_objective(state["name"], state["dialect"], state["n_classes"], **given)
     except (KeyError, TypeError, ValueError) as error:
-        raise ModelFileError(f"the model holds no objective known here: {error}") from error
+        raise ModelFileError(f"the objective of the model is invalid: {error}") from error
 
 
 def _lost_function(state: Mapping[str, Any]) -> UserObjective:
@@ -100,7 +99,7 @@ def _lost_function(state: Mapping[str, Any]) -> UserObjective:
     n_outputs, n_classes = state["n_outputs"], state["n_classes"]
     good = isinstance(state["name"], str) and state["dialect"] in DIALECTS
     if not good or not all(integer(1).allows(n) for n in (n_outputs, n_classes or 1)):
-        raise ValueError("its name, dialect or outputs make no sense")
+        raise ValueError("its name, dialect or outputs are invalid")
     return user_objective(
         None, state["dialect"], n_classes, name=state["name"], n_outputs=n_outputs
     )
@@ -108,20 +107,20 @@ def _lost_function(state: Mapping[str, Any]) -> UserObjective:
 
 # ---------------------------------------------------------------------- metrics
 def find_metrics(names: str | Sequence[str], dialect: str, **parameters: Any) -> list[Metric]:
-    """Return the metrics of some names, each once.
+    """Return the metrics for some names, each once.
 
     Parameters
     ----------
     names : str or list of str
         Names of the dialect or their aliases, such as ``"logloss"``, ``"error@0.7"``, ``"ndcg@5"``. A name
         as printed finds the metric again. XGBoost's ``"ndcg"``, ``"map"`` and ``"pre"`` without a number
-        look at the first 32 rows of a list, as they do there; LightGBM's ``"ndcg"`` and ``"map"`` are one
-        metric for each of ``eval_at``. Its names may stand in one string (``"l1,l2"``) and be ``"None"``
+        use the first 32 rows of a list, as in XGBoost; LightGBM's ``"ndcg"`` and ``"map"`` are one
+        metric for each of ``eval_at``. Several names may be given in one string (``"l1,l2"``), and ``"None"``
         for no metric.
     dialect : {"xgboost", "lightgbm"}
     **parameters
-        What metrics depend on, by the peer's names: the settings of the dialect's table. Those a metric does
-        not depend on change nothing; None is the default.
+        Settings of metrics, by the peer's names. Settings that a metric does not use have no effect; None
+        is the default.
 
     Examples
     --------
@@ -134,7 +133,7 @@ def find_metrics(names: str | Sequence[str], dialect: str, **parameters: Any) ->
 
 
 def default_metric(objective: str, dialect: str, **parameters: Any) -> str:
-    """Return the name of the metric an objective is evaluated by unless another is asked for.
+    """Return the name of an objective's default metric.
 
     Parameters
     ----------

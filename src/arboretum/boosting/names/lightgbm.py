@@ -24,7 +24,7 @@ __all__ = ["LIGHTGBM", "METRIC_NAMES"]
 
 
 def _places(value: Any) -> list[int] | None:
-    """Read how many rows of a list to look at: 3, [1, 3] or "1,3"; None if it is none of these."""
+    """Read the cut-off positions of a list: 3, [1, 3] or "1,3"; None if the value is invalid."""
     if isinstance(value, str):
         value = [int(word) if word.isdigit() else 0 for word in value.split(",")]
     if not list_of(integer(1)).allows(value):

@@ -1,4 +1,4 @@
-"""scikit-learn's names of losses, and more of their kind, for Friedman's boosting."""
+"""scikit-learn's names of losses, and further ones, for Friedman's boosting."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ CLASS_LOSSES: dict[str, Callable[[int], Loss]] = {
 
 
 def make_loss(loss: Any, n_classes: int | None, alpha: float, power: float) -> Loss:
-    """Return the loss of a name, or the one made of a user's object.
+    """Return the loss for a name, or for a user's object.
 
     Parameters
     ----------
     loss : str or object with ``gradient`` and ``hessian``
     n_classes : int or None
-        None: y holds numbers.
+        None for numbers.
     alpha, power : float
-        Of huber and quantile, of tweedie.
+        Parameters of huber and quantile, and of tweedie.
 
     Examples
     --------

@@ -29,7 +29,7 @@ _POWER = real(1, 2, open_high=True)
 _UNBIASED = ParameterRule(
     "False: learning from biased clicks is not part of arboretum", one_of(False).allows
 )
-_FIRST = 32  # rows of a list that are looked at unless a number follows the name
+_FIRST = 32  # rows of a list that count unless a number follows the name
 
 _SETTINGS = {
     "scale_pos_weight": d.Setting(_POSITIVE, 1.0, "objectives"),
@@ -50,7 +50,7 @@ _SETTINGS = {
 # ---------------------------------------------------------------------- objectives
 def _levels(s: Settings) -> tuple[float, ...]:
     if s["quantile_alpha"] is None:
-        raise ParameterError("the quantile loss needs quantile_alpha: say which quantiles")
+        raise ParameterError("the quantile loss needs quantile_alpha, the quantiles to predict")
     return tuple(float(level) for level in np.atleast_1d(s["quantile_alpha"]))
 
 
@@ -59,7 +59,7 @@ def _logistic(s: Settings) -> Logistic:
 
 
 def _begin(s: Settings) -> str:
-    """The best constant of weighed classes is no mean of labels: XGBoost steps towards it."""
+    """The best constant for weighted classes is not the mean label: XGBoost takes a Newton step."""
     return "mean" if s["scale_pos_weight"] == 1 else "newton"
 
 
@@ -80,7 +80,7 @@ def _tweedie_name(s: Settings) -> str:
 
 
 def _ranking(target: str, metric: str) -> d.ObjectiveEntry:
-    """Return the line of LambdaMART for a target; lists of its metric are cut where their pairs are."""
+    """Return the entry of LambdaMART for a target; its metric cuts lists where its pairs end."""
 
     def make(base: dict[str, Any], s: Settings) -> Objective:
         top = s["lambdarank_pair_method"] == "topk"

@@ -1,1 +1,1 @@
-"""Boosting by gradients and curvatures: what XGBoost's and LightGBM's names share."""
+"""Boosting by gradients and curvatures: the engine behind XGBoost's and LightGBM's APIs."""

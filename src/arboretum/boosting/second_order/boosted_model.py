@@ -1,11 +1,11 @@
-"""What all second-order boosters share, whatever their parameters are called: fitting, asking, keeping.
+"""What all second-order boosters share, whatever the names of their parameters: fitting, predictions, files.
 
-    table ── schema, matrix ─┐                   ┌─► metrics, stopping, callbacks (watch/)
+    table ── schema, matrix ─┐                   ┌─► metrics, stopping, callbacks (callbacks/)
     labels, weights ─────────┼─► recipe ─► booster ─► rounds ─► Ensemble, kept by the model
     an earlier model ────────┘
 
-An API (xgboost/, lightgbm/) makes a `FitRequest` of its arguments; its recipe is all that the parameters
-mean to a fit. Classifiers, regressors and rankers differ in their labels and answers.
+An API (xgboost/, lightgbm/) makes a `FitRequest` from its arguments; its recipe has the whole effect of the
+parameters on a fit. Classifiers, regressors and rankers differ in their labels and predictions.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
     _family: ClassVar = "second order"
     _fitted: ClassVar = "ensemble_"
     _learned: ClassVar = ("ensemble_", "evals_result_", "_best")
-    _free_to_change: ClassVar[frozenset[str]]  # parameters that a resumed fit may have others of
+    _free_to_change: ClassVar[frozenset[str]]  # parameters that may differ in a resumed fit
 
     n_outputs_: int = 1  # targets
     ensemble_: Ensemble
@@ -61,7 +61,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
 
     # ------------------------------------------------------------------ fitting
     def _fit(self, request: FitRequest) -> Watch:
-        """Learn from a table, keep what was learned, and return what was seen on the way."""
+        """Learn from a table, keep the result, and return the watch with the metrics of the rounds."""
         for name in ("interrupted_", *self._learned):
             self.__dict__.pop(name, None)
         snapshot = request.snapshot
@@ -74,7 +74,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
         ]
         prints = self._prints(training, held_out) if snapshot is not None else {}
         booster = Booster(recipe, training, base, steps.start_margins(recipe, training, base))
-        del training  # the booster lets go of values it does not need
+        del training  # the booster frees values that it does not need
         watch = Watch(booster, held_out, request.stopping, request.callbacks)
         done = 0
         if snapshot is not None and state is not None:
@@ -85,27 +85,27 @@ class BoostedModel(Interruptible, Explains, Estimator):
         self.objective_, self.ensemble_ = recipe.objective, ensemble
         self.evals_result_, self._best = watch.history, watch.best
         self.seed_, self._n_rows = recipe.plan.seed, len(booster.margin)
-        self.interrupted_ = interrupted  # told by `_end_fit`, when the API has kept its own part
+        self.interrupted_ = interrupted  # used by `_end_fit`, after the API has kept its own part
         return watch
 
     def _earlier(self, given: Any) -> BoostedModel | None:
-        """Return the fitted model to go on from."""
+        """Return the fitted model to continue from."""
         if given is None:
             return None
         if isinstance(given, str | Path):
             from arboretum.io.native import load
 
             given = load(given)
-        given = getattr(given, "model", given)  # a booster knows its model
+        given = getattr(given, "model", given)  # boosters have a reference to their model
         if not isinstance(given, BoostedModel) or not hasattr(given, "ensemble_"):
             raise ParameterError(
-                f"a fit goes on from a fitted {type(self).__name__}, its booster or the path of its file, "
+                f"a fit can continue from a fitted {type(self).__name__}, its booster or its file, "
                 f"got {given!r}"
             )
         return given
 
     def _learn(self, request: FitRequest) -> TrainingTable:
-        """Check the training data and turn them into numbers."""
+        """Check the training data and encode them."""
         given, earlier = request.training, request.earlier
         if earlier is None:
             schema, matrix = learn_schema(given.X, **request.columns)
@@ -125,7 +125,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
         return steps.rows_that_count(table)
 
     def _rows(self, given: GivenTable, matrix: Matrix, y: np.ndarray) -> tuple:
-        """Return a table and what belongs to its rows: the parts of a `LabelledTable`."""
+        """Return the parts of a `LabelledTable`: a table and the arrays of its rows."""
         groups = None if given.groups is None else np.asarray(given.groups)
         return matrix, y, self._row_weights(given, y), given.base_margin, groups
 
@@ -140,7 +140,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
         recipe: Recipe,
         base: np.ndarray,
     ) -> HeldOut:
-        """Return a table to evaluate by; what is wrong with it is told with its name."""
+        """Return an evaluation table; errors name it."""
         own = given.X is request.training.X and training.is_complete
         try:
             matrix = training.matrix if own else self._matrix(given.X, request.absent)
@@ -158,15 +158,15 @@ class BoostedModel(Interruptible, Explains, Estimator):
         named = self.get_params(deep=False).items()
         return fingerprints(training, held_out, {k: v for k, v in named if k not in free})
 
-    # ------------------------------------------------------------------ what a kind of target says
+    # ------------------------------------------------------------------ kinds of targets
     def _learn_labels(self, y: Any, n_rows: int, earlier: BoostedModel | None) -> np.ndarray:
-        """Return the labels as numbers; classes are kept."""
+        """Return the labels as numbers; classes are stored."""
         return self._labels(y, n_rows)
 
     def _labels(self, y: Any, n_rows: int) -> np.ndarray:
         raise NotImplementedError
 
-    # ------------------------------------------------------------------ asking
+    # ------------------------------------------------------------------ predictions
     def _matrix(self, X: Any, absent: float | None) -> Matrix:
         matrix = encode(self.schema_, X, unseen=self.unseen, estimator_name=type(self).__name__)
         return steps.with_missing(matrix, self.schema_, absent)
@@ -198,7 +198,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
     def _contributions_of(
         self, X: Any, start: int, end: int | None, *, pairs: bool = False, approximate: bool = False
     ) -> np.ndarray:
-        """Return what columns add, and last the base: (rows, outputs, columns + 1), of pairs squared."""
+        """Return contributions, and last the base: (rows, outputs, columns + 1), squared for pairs."""
         from arboretum.predict.shap.values import along_paths
 
         self._check_fitted()
@@ -214,11 +214,11 @@ class BoostedModel(Interruptible, Explains, Estimator):
 
     @property
     def _best_end(self) -> int | None:
-        """The round to end before: the one after the best if there was early stopping; None: all."""
+        """The end of the rounds to use: after the best one if there was early stopping; None: all."""
         return None if self._best is None else self._best[0] + 1
 
     def _predicted(self, margin: np.ndarray) -> np.ndarray:
-        """Return what margins mean."""
+        """Return the predictions for margins."""
         return self.objective_.predict(margin)
 
     def _served(self) -> Ensemble:
@@ -279,7 +279,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
         return len(self.ensemble_.trees)
 
     def _importance(self, end: int | None = None) -> dict[str, np.ndarray]:
-        """Return how often every column is asked for, and the gains and covers it brings."""
+        """Return the number of splits on every column, and their gains and covers."""
         self._check_fitted()
         sums = self._part(0, end).split_sums(self.n_features_in_)
         often = np.maximum(sums.count, 1.0)
@@ -295,7 +295,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
     def save(self, path: str | Path | BinaryIO) -> None:
         """Write the model to one file; `arboretum.load` reads it back.
 
-        Functions are not kept: a loaded model that had some can predict, but not go on training.
+        Functions are not stored: a loaded model that had some can predict, but not continue training.
         """
         plain = copy.copy(self)
         for name, value in self.get_params(deep=False).items():
@@ -337,7 +337,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
         if len(trees) % (len(base) * n_parallel):
             raise ModelFileError("its trees do not make whole rounds")
         if any(value.shape[1:] != (1, 1) for value in arrays_of(pieces(trees), "value")):
-            raise ModelFileError("its trees answer more than one number")
+            raise ModelFileError("its trees predict more than one number")
         rule = "average" if flag_of(state, "averaged") else "sum"
         link = self.objective_.link
         self.ensemble_ = Ensemble(trees, weights, base, n_parallel, rule, link=link)
@@ -356,7 +356,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
 
 # ---------------------------------------------------------------------- kinds of targets
 class BoostedClassifier(Classes, BoostedModel):
-    """Classes, whatever they are called."""
+    """Classes with any labels."""
 
     _attributes: ClassVar = {
         "classes_ : array": "The class labels, sorted.",
@@ -369,7 +369,7 @@ class BoostedClassifier(Classes, BoostedModel):
         if earlier is None:
             return self._learn_classes(y, n_rows)[:, 0].astype(np.float64)
         if not isinstance(earlier, BoostedClassifier):
-            raise DataError("a classifier goes on from a classifier")
+            raise DataError("a classifier can only continue from a classifier")
         self._take_classes(earlier.classes_)
         return self._labels(y, n_rows)
 
@@ -409,7 +409,7 @@ class BoostedClassifier(Classes, BoostedModel):
         return np.ones((len(shares), 1)) if self.n_classes_ == 1 else shares
 
     def _predicted(self, margin: np.ndarray) -> np.ndarray:
-        if self.n_classes_ == 2 and margin.shape[1] == 1:  # of two equals the first is taken
+        if self.n_classes_ == 2 and margin.shape[1] == 1:  # the first of two equal ones is taken
             return self._label_of_two(self._shares(margin), 0.5)
         return self.classes_[self._probabilities(margin).argmax(axis=1)]
 
@@ -422,7 +422,7 @@ class BoostedClassifier(Classes, BoostedModel):
         return meanings
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the sums of the trees' answers, (rows,) for two classes, else (rows, classes)."""
+        """Return the sums of the trees' values, (rows,) for two classes, else (rows, classes)."""
         self._check_fitted()
         return squeezed(self._margin(X, 0, self._best_end))
 

@@ -2,9 +2,9 @@
 
     margin ──► g, h ──► rows of this round ──► one tree per output ──► margin + η · tree ──► …
 
-A `Booster` carries out a recipe round by round, so that evaluation, early stopping, snapshots and Ctrl-C
-live outside. What a round draws depends on (seed, round, output) and the row or column alone: a run that is
-stopped and taken up again makes the same trees as one that never stopped.
+A `Booster` carries out a recipe round by round; evaluation, early stopping, snapshots and Ctrl-C
+are outside. Random draws of a round depend only on (seed, round, output) and the row or column: a run that is
+stopped and resumed makes the same trees as one that never stopped.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Booster"]
 
-# words of a set of categories: trees with longer ones do not wait to be decoded, for memory's sake
+# words of a set of categories: trees with longer sets are decoded at once to save memory
 _LONG_SETS = 256
 _NO_WEIGHT, _ALL_ROWS = np.empty(0), np.empty(0, np.uint32)
 
 
 class Booster:
-    """A model that grows by a round at a time.
+    """A model that grows one round at a time.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Booster:
     Attributes
     ----------
     plan : BoostPlan
-        That of the recipe, until somebody changes it between rounds.
+        That of the recipe, unless callbacks change it between rounds.
     table : BinnedTable or UnbinnedTable
     grower : HistogramGrower or ExactGrower
         That of the table.
@@ -64,7 +64,7 @@ class Booster:
     margin : float64 array of shape (n, n_outputs)
         Of the training rows.
     is_stuck : bool
-        The last round found no split, and no other will.
+        The last round found no split, and no later one will.
     """
 
     table: BinnedTable | UnbinnedTable
@@ -98,29 +98,29 @@ class Booster:
             self._make_table()
 
     def _make_table(self) -> None:
-        """Make what trees grow on; bins may follow the hessians."""
-        self._decode_waiting()  # by the bins they were grown on
+        """Make the table for growing trees; bins may depend on the hessians."""
+        self._decode_waiting()  # with the bins they were grown on
         maker = self.recipe.table
         hessian = None if maker.follows == "never" else self._h.sum(axis=0, dtype=np.float64)
         self.table = maker.make(self.training, self.plan, hessian)
         self.grower = self.table.grower
 
     def _forget_values(self) -> None:
-        """Let go of the table's values, where none but the table of bins or lists is asked from now on.
+        """Free the table's values if only the table of bins or lists is used from now on.
 
-        Those of a dataframe are a copy, often the largest thing in memory.
+        Those of a dataframe are a copy, often the largest object in memory.
         """
         if self.plan.dart is None and self.training.earlier is None:
-            nobody = np.empty(0, np.int64)
-            self.training = replace(self.training, matrix=self.training.matrix.take(nobody))
+            no_rows = np.empty(0, np.int64)
+            self.training = replace(self.training, matrix=self.training.matrix.take(no_rows))
 
-    # ------------------------------------------------------------------ what there is
+    # ------------------------------------------------------------------ the trees
     def _decode(self, tree: GrownNodes, values: np.ndarray) -> Tree:
         """Return a grown tree in terms of the table's own values."""
         return self.table.decode(tree.with_value(values), np.array([len(tree)]))[0]
 
     def _decode_waiting(self) -> None:
-        """Make trees of all that were grown since the last time."""
+        """Decode all trees that were grown since the last call."""
         if self._waiting:
             waiting, self._waiting, self._n_waiting = self._waiting, [], 0
             sizes = [size for some in waiting for size in some.sizes]
@@ -146,10 +146,10 @@ class Booster:
 
     # ------------------------------------------------------------------ one round
     def round(self, most: int = 1) -> list[int]:
-        """Add the trees of one more round; return how many nodes each of them has.
+        """Add the trees of one more round; return the number of nodes of each.
 
-        Up to ``most`` are made where one call can; the nodes are those of the last. A round that is stuck is
-        kept only if it is the first.
+        Up to ``most`` rounds are made if one call can make them; the numbers are those of the last. A round
+        without a split is kept only if it is the first.
         """
         m, before = self.n_rounds, self.n_trees
         dropped, loss = self._drop(m), self._loss()
@@ -165,22 +165,23 @@ class Booster:
         return []
 
     def _is_small(self) -> bool:
-        """Tell whether the trees of a round need nothing between them, and are soon grown."""
+        """Return True if the trees of a round are quickly grown, with no work between them."""
         plan, k = self.plan, self.objective.n_outputs
         alone = plan.n_parallel == 1 and plan.dart is None and self.objective.renew_leaf is None
         return alone and self.grower.is_small(len(self.training.y), k)
 
     def _loss(self) -> LossKernel | None:
-        """Return the loss if the compiled rounds of a small table take derivatives themselves."""
-        plan = self.plan  # some need derivatives before
+        """Return the loss if the compiled rounds of a small table compute derivatives themselves."""
+        plan = self.plan  # some options need derivatives before
         if plan.averaged or plan.goss is not None or self.recipe.table.follows == "every":
             return None
         return self._compiled if self._is_small() else None
 
     def _may_stick(self) -> bool:
-        """Tell whether a round of trees that cannot be split is the last.
+        """Return True if a round without a split is the last one.
 
-        The margins do not move then, so the next one would make the same trees of the same rows and columns.
+        The margins do not change then, so the next round would grow the same trees on the same rows and
+        columns.
         """
         plan = self.plan
         if plan.unsplit_answers or plan.averaged or plan.dart is not None:
@@ -189,7 +190,7 @@ class Booster:
         return not (columns or self.recipe.draws.draws_rows(plan))
 
     def _grow_together(self, m: int, most: int, loss: LossKernel | None) -> list[int]:
-        """Grow the trees of all outputs in one call; they are decoded when somebody asks for them."""
+        """Grow the trees of all outputs in one call; they are decoded on demand."""
         plan, table, k = self.plan, self.training, self.objective.n_outputs
         draws = self.recipe.draws
         rows, factor = draws.rows(plan, self._g, self._h, m, 0)
@@ -210,7 +211,7 @@ class Booster:
             columns=np.array([draws.tree_columns(plan, key) for key in keys], np.int64),
         )  # fmt: skip
         if grown.failed:
-            _check(self._g, self._h, m + len(grown.sizes) // k)  # says where
+            _check(self._g, self._h, m + len(grown.sizes) // k)  # raises with the rows
             raise DataError(NOT_GOOD)
         if rows is not None and not plan.averaged:
             others = rest_of(rows, len(self.margin))
@@ -227,7 +228,7 @@ class Booster:
         """Grow tree after tree, with all threads."""
         plan, draws, g, h = self.plan, self.recipe.draws, self._g, self._h
         new: list[Tree] = []
-        # parallel trees are averaged: each renews its leaves from where the round began
+        # parallel trees are averaged: each renews its leaves from the margins before the round
         renews = plan.n_parallel > 1 and self.objective.renew_leaf is not None
         begun = self.margin.copy() if renews else self.margin
         for output in range(self.objective.n_outputs):
@@ -240,7 +241,7 @@ class Booster:
                 try:
                     grown = self.grower.grow(target, rows, key)
                 except DataError:
-                    _check(g, h, m)  # says where
+                    _check(g, h, m)  # raises with the rows
                     raise
                 values = self._values(grown, output, begun, rows)
                 if not plan.averaged:
@@ -252,7 +253,7 @@ class Booster:
     def _derivatives(self, m: int) -> None:
         """Write the derivatives of a round."""
         if self.plan.averaged and self._derived:
-            return  # margins have not moved
+            return  # margins have not changed
         self._derived = True
         self._write_derivatives(0 if self.plan.averaged else m)
         if self.plan.goss is not None:
@@ -272,7 +273,7 @@ class Booster:
     def _values(
         self, grown: Grown, output: int, margin: np.ndarray, rows: np.ndarray | None
     ) -> np.ndarray:
-        """Return what the nodes add: renewed from ``margin`` where the loss requires it, times η."""
+        """Return the values of the nodes, renewed from ``margin`` if the loss requires it, times η."""
         tree = grown.tree
         if len(tree) == 1 and not self.plan.unsplit_answers:
             return np.zeros(1)
@@ -302,7 +303,7 @@ class Booster:
 
     # ------------------------------------------------------------------ dart
     def _drop(self, m: int) -> list[int]:
-        """Take some earlier trees out of the margins; return them."""
+        """Subtract some earlier trees from the margins; return their numbers."""
         plan = self.plan
         if plan.dart is None or m == 0:
             return []
@@ -313,13 +314,13 @@ class Booster:
         return dropped
 
     def _shift(self, t: int, by: float) -> None:
-        """Add a tree to the margins, ``by`` times; it may be one of an earlier model, of other bins."""
+        """Add a tree to the margins, ``by`` times; it may be from an earlier model with other bins."""
         output = t % self.per_round // self.plan.n_parallel
         one = Ensemble([self.trees[t]], np.array([by]), np.zeros(1))
         self.margin[:, output] += one.answers(self.training.matrix, self.plan.n_jobs)[:, 0]
 
     def _reweigh(self, dropped: list[int], n_new: int) -> None:
-        """Weigh the new trees and the dropped ones so that together they overshoot no more."""
+        """Scale the new trees and the dropped ones so that together they do not overshoot."""
         if self.plan.dart is None or not dropped:
             return
         n_rounds = len(dropped) // self.per_round
@@ -342,15 +343,15 @@ def _joined(parts: list[Logged]) -> GrownNodes:
     )
 
 
-# ---------------------------------------------------------------------- derivatives that are no good
+# ---------------------------------------------------------------------- invalid derivatives
 def _check(g: np.ndarray, h: np.ndarray, m: int) -> None:
     if np.isfinite(g).all() and np.isfinite(h).all():
         return
     bad = np.flatnonzero(~(np.isfinite(g) & np.isfinite(h)).all(axis=0))
     shown = ", ".join(str(row) for row in bad[:5])
     raise DataError(
-        f"the derivatives of round {m} are not finite at {len(bad)} rows ({shown}): margins have run "
-        "away. Lower learning_rate, or raise reg_lambda or min_child_weight."
+        f"the derivatives of round {m} are not finite at {len(bad)} rows ({shown}): margins have "
+        "diverged. Lower learning_rate, or raise reg_lambda or min_child_weight."
     )
 
 

@@ -1,4 +1,4 @@
-"""Constraints by column: answers that may only rise or fall, columns that may meet on a path."""
+"""Constraints by column: predictions that may only rise or fall, columns that may share a path."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ __all__ = ["interaction_groups", "monotone_signs"]
 def monotone_signs(given: Any, schema: Schema, name: str = "monotone_constraints") -> Any:
     """Return the sign of every column, an int8 array, or None if there is no constraint.
 
-    ``given`` is a sign per column, such a list as a string ("(1,0,-1)"), or a dict from columns to signs.
+    ``given`` is a list of signs, one per column, such a list as a string ("(1,0,-1)"), or a dict from
+    columns to signs.
 
     >>> from arboretum.data.schema import Column
     >>> schema = Schema((Column("age", "numeric"), Column("size", "numeric")), True)
@@ -38,7 +39,9 @@ def monotone_signs(given: Any, schema: Schema, name: str = "monotone_constraints
             raise ParameterError(
                 f"{name} has {len(values)} signs for {len(signs)} columns: give one per column"
             )
-        signs[: len(values)] = [_sign(value, name) for value in values]  # the others are free
+        signs[: len(values)] = [
+            _sign(value, name) for value in values
+        ]  # the others are unconstrained
     for f in np.flatnonzero(signs):
         if schema.columns[f].kind == "categorical":
             raise ParameterError(
@@ -56,9 +59,10 @@ def _sign(value: Any, name: str) -> int:
 def interaction_groups(
     given: Any, schema: Schema, name: str = "interaction_constraints"
 ) -> np.ndarray | None:
-    """Return the groups every column is in, a bit per group, (columns, words) uint64; None for none.
+    """Return the groups of every column, a bit per group, (columns, words) uint64; None if there are none.
 
-    ``given`` lists groups of columns that may meet on a path. A column of no group meets only itself.
+    ``given`` lists groups of columns that may occur together on a path. A column in no group is a group of
+    its own.
 
     >>> from arboretum.data.schema import Column
     >>> schema = Schema(tuple(Column(c, "numeric") for c in "abc"), True)
@@ -84,11 +88,11 @@ def interaction_groups(
 
 
 def place_of(column: Any, schema: Schema, name: str) -> int:
-    """Return the place of a column, given by name or place."""
+    """Return the index of a column, given by name or index."""
     if isinstance(column, str) and column in schema.names:
         return schema.names.index(column)
     if isinstance(column, str) and not schema.named and column[:1] == "f" and column[1:].isdigit():
-        column = int(column[1:])  # XGBoost calls columns without names f0, f1 …
+        column = int(column[1:])  # XGBoost names unnamed columns f0, f1 …
     if isinstance(column, int | np.integer) and not isinstance(column, bool):
         if 0 <= column < schema.n_features:
             return int(column)

@@ -1,7 +1,7 @@
-"""Dropping trees while boosting (dart): no single early tree is to carry the model.
+"""Dropping trees while boosting (dart), so that no single early tree dominates the model.
 
-Before a round some of the earlier rounds are left out of the margins, and the new trees learn what those
-would have said. Then both together would overshoot, so they are weighed down: with k rounds dropped
+Before a round some of the earlier rounds are left out of the margins, and the new trees learn what the
+dropped ones predicted. Both together would overshoot, so they are scaled down: with k rounds dropped
 and the learning rate η,
 
     normalize_type   new trees    dropped ones
@@ -9,8 +9,8 @@ and the learning rate η,
     forest           1/(1 + η)    × 1/(1 + η)
     lightgbm         1/(1 + k)    × k/(1 + k)
 
-(answers of trees carry η already). Rounds are drawn with equal probability, or by what their trees
-count. (Rashmi and Gilad-Bachrach 2015.)
+(trees' values include η already). Rounds are drawn with equal probability, or by their trees'
+weights. (Rashmi and Gilad-Bachrach 2015.)
 """
 
 from __future__ import annotations
@@ -36,14 +36,12 @@ class Dart:
     normalize: str = "tree"  # "tree", "forest" or "lightgbm"
     seed: int = 4
     in_order: bool = (
-        False  # of too many rounds the oldest are dropped, and the limit lowers the rate
+        False  # beyond the limit the oldest rounds are dropped, and the limit lowers the rate
     )
-    whole: float = (
-        1.0  # what a round weighs that was never dropped, where the limit lowers the rate
-    )
+    whole: float = 1.0  # weight of rounds that were never dropped, where the limit lowers the rate
 
     def shares(self, dropped: int, learning_rate: float) -> tuple[float, float]:
-        """Return what the new trees count and by how much the dropped ones are multiplied."""
+        """Return the weight of the new trees and the factor of the dropped ones."""
         k, eta = dropped, learning_rate
         if self.normalize == "forest":
             return 1.0 / (1.0 + eta), 1.0 / (1.0 + eta)
@@ -71,7 +69,7 @@ def dropped_trees(dart: Dart, weights: np.ndarray, per_round: int, seed: int, m:
 
 
 def _rate(dart: Dart, counts: np.ndarray) -> float:
-    """Return the mean share of the rounds that is dropped: in LightGBM, the limit lowers it."""
+    """Return the mean share of the rounds that is dropped; in LightGBM the limit lowers it."""
     if not (dart.in_order and dart.max_drop > 0):
         return dart.rate_drop
     n = len(counts)

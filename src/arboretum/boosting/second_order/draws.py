@@ -1,12 +1,12 @@
-"""Which rows and columns a tree sees, drawn by hashes of their numbers.
+"""The rows and columns of a tree, drawn by hashes of their numbers.
 
     goss_rows        the rows with the largest |g·h|, and some of the others, which then count for more
     subsample_rows   a share of the rows, of every stratum, or of whole groups
     draw_columns     a share of the columns
 
-A row is drawn if the hash of (seed, iteration, row) is among the smallest. So a draw depends on nothing
-else: not on threads, blocks of rows, or other draws. A fit resumed at round 50 draws what it would have
-drawn without the break.
+A row is drawn if the hash of (seed, iteration, row) is among the smallest. So a draw does not depend on
+threads, blocks of rows, or other draws, and a fit resumed at round 50 draws the same as one without
+interruption.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def goss_rows(
     rows : uint32 array
         In order.
     factor : float32 array
-        What g and h of each of them are multiplied by: 1 for those kept, and for those drawn the number
-        of rows they were drawn from by the number of rows drawn, about (1 - a)/b.
+        Factor of g and h of each row: 1 for those kept, and for those drawn the number
+        of rows they were drawn from over the number of rows drawn, about (1 - a)/b.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def goss_rows(
     n_rest = n - len(top)
     n_drawn = min(max(int(other_rate * n), 1), n_rest)
     keys = hashes(key_of(seed, _GOSS, iteration), n)
-    keys[top] = ALL_BITS  # already in; n_drawn of the others are smaller
+    keys[top] = ALL_BITS  # already kept; n_drawn of the others are smaller
     drawn = smallest(keys, n_drawn)
     factor = np.zeros(n, np.float32)
     factor[drawn] = n_rest / max(n_drawn, 1)
@@ -111,13 +111,13 @@ def subsample_rows(
     fraction : float in (0, 1], or one per stratum
     seed, iteration : int
     groups : int array or None
-        The numbers of rows of groups that stand one after another; a group is in or out as a whole, and
+        Sizes of consecutive groups of rows; a group is in or out as a whole, and
         the share is one of the groups.
     strata : int array of shape (n,) or None
         The stratum 0, 1, ... of every row; the share is drawn from each.
     exact : bool
-        Draw exactly the whole number of rows, at least one, that the share comes to; else every row by
-        itself with the probability ``fraction``.
+        Draw a fixed number of rows, the share rounded to at least one; else every row
+        independently with the probability ``fraction``.
 
     Returns
     -------
@@ -166,7 +166,7 @@ def _draw_strata(
 
 
 def _draw(keys: np.ndarray, share: float, exact: bool) -> np.ndarray:
-    """Return a share of the places, at least one."""
+    """Return a share of the positions, at least one."""
     if exact or share == 1.0:
         return smallest(keys, _whole(share, len(keys)))
     drawn = np.flatnonzero(keys < np.uint64(int(share * 2.0**64)))
@@ -174,7 +174,7 @@ def _draw(keys: np.ndarray, share: float, exact: bool) -> np.ndarray:
 
 
 def _whole(share: float, n: int) -> int:
-    """Return the number of items that a share comes to, at least one; 0.29·100 is 29."""
+    """Return the number of items in a share, at least one; 0.29·100 is 29."""
     return max(int(share * n + 1e-9 * n), 1)
 
 
@@ -182,7 +182,7 @@ def _whole(share: float, n: int) -> int:
 def draw_columns(n: int | np.ndarray, fraction: float, key: int) -> np.ndarray:
     """Draw a share of n columns, or of the columns given, at least one; return them in order.
 
-    A column's hash under the key decides, so columns drawn from columns drawn before are a fair choice if
+    A column's hash under the key decides, so repeated draws from drawn columns are fair if
     every draw has its own key: ``key_of(seed, tree, level)``.
 
     >>> draw_columns(5, 1.0, key=7).tolist(), len(draw_columns(5, 0.5, key=7))

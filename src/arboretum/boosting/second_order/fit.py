@@ -1,9 +1,9 @@
-"""A fit of a booster: what it is asked for, the tables in numbers, and the rounds.
+"""A fit of a booster: the request, the encoded tables, and the rounds.
 
     GivenTable ──► TrainingTable ──► recipe ──► Booster ──► rounds ──► trees
                    held-out tables ─────────────► Watch ──────┘
 
-`BoostedModel._fit` goes through these steps; here is what each of them does.
+`BoostedModel._fit` goes through these steps; here are the functions for each.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ if TYPE_CHECKING:
 __all__ = [
     "FitRequest",
     "GivenTable",
-    "asked_snapshot",
     "base_margins",
     "group_sizes",
     "held_out_table",
     "make_rounds",
     "margins_of",
+    "requested_snapshot",
     "rows_that_count",
     "seed_of",
     "start_margins",
     "with_missing",
 ]
 
-_TOLD = 50  # times that a listener is told how far the rounds are
+_REPORTS = 50  # number of progress reports to a listener
 
 
 @dataclass(frozen=True)
 class GivenTable:
-    """A table and what belongs to its rows, as the user gave them."""
+    """A table and the arrays of its rows, as given by the user."""
 
     X: Any
     y: Any
@@ -56,12 +56,12 @@ class GivenTable:
     base_margin: Any = None
     groups: Any = None  # sizes
     name: str = "X"
-    class_weight: Any = None  # multiplied in when the classes are known
+    class_weight: Any = None  # applied when the classes are known
 
 
 @dataclass(frozen=True)
 class FitRequest:
-    """What a fit is asked for.
+    """The arguments of a fit.
 
     Attributes
     ----------
@@ -70,16 +70,16 @@ class FitRequest:
         Returns the `Recipe`.
     seed : int
     held_out : list of GivenTable
-        Tables to evaluate every round by.
+        Tables for the evaluation of every round.
     columns : dict
-        Columns that are something else than their type says: arguments of `learn_schema`.
+        The user's settings of the columns: arguments of `learn_schema`.
     stopping : list of StoppingRule
     save_best : bool
         Keep the trees up to the best round only.
     callbacks : list of callbacks
-        See watch/xgboost_callbacks.py.
+        See callbacks/xgboost_callbacks.py.
     earlier : fitted BoostedModel or None
-        What to go on from.
+        The model to continue from.
     absent : float or None
         A value that stands for missing ones; None: only NaN is missing.
     snapshot : Snapshot or None
@@ -101,13 +101,13 @@ class FitRequest:
     bar: bool = False
 
 
-def asked_snapshot(path: Any, every: Any, resume: Any) -> Snapshot | None:
-    """Return the snapshot that the arguments of fit ask for."""
+def requested_snapshot(path: Any, every: Any, resume: Any) -> Snapshot | None:
+    """Return the snapshot for the arguments of fit."""
     if path is None and resume is False:
         return None
     from arboretum.boosting.second_order.snapshot import Snapshot
 
-    return Snapshot.asked(path, every, resume)
+    return Snapshot.requested(path, every, resume)
 
 
 def seed_of(random_state: Any) -> int:
@@ -121,7 +121,7 @@ def seed_of(random_state: Any) -> int:
 
 # ---------------------------------------------------------------------- tables
 def rows_that_count(table: TrainingTable) -> TrainingTable:
-    """Leave out the rows of weight 0, but for groups, which stay whole."""
+    """Leave out the rows of weight 0, but keep groups whole."""
     w = table.weight
     if w is None or w.all() or table.groups is not None:
         return table
@@ -136,7 +136,7 @@ def rows_that_count(table: TrainingTable) -> TrainingTable:
 
 
 def with_missing(matrix: Matrix, schema: Schema, absent: float | None) -> Matrix:
-    """Make a value that stands for missing ones NaN, and what a sparse table does not store.
+    """Replace the value that stands for missing ones by NaN, and entries a sparse table does not store.
 
     ``absent`` is None where only NaN is missing.
     """
@@ -176,7 +176,7 @@ def _entries_with_nan(entries: Any, absent: float) -> Any:
 
 # ---------------------------------------------------------------------- margins
 def margins_of(given: Any, n_rows: int, base: np.ndarray) -> np.ndarray:
-    """Return a margin per row and output: those given, else the same for all rows."""
+    """Return a margin per row and output: the given ones, else the same for all rows."""
     k = len(base)
     if given is None:
         return np.tile(base, (n_rows, 1))
@@ -203,12 +203,12 @@ def base_margins(recipe: Recipe, training: TrainingTable) -> np.ndarray:
     if old.n_outputs != objective.n_outputs:
         raise ParameterError(
             f"the earlier model grows {old.n_outputs} trees a round, this one "
-            f"{objective.n_outputs}: go on with its objective and classes"
+            f"{objective.n_outputs}: continue with its objective and classes"
         )
     if (old.n_parallel, old.averaged) != (recipe.plan.n_parallel, recipe.plan.averaged):
         raise ParameterError(
             "the earlier model was made with another number of parallel trees or another kind of "
-            "boosting: go on with its parameters"
+            "boosting: continue with its parameters"
         )
     return old.base
 
@@ -227,7 +227,7 @@ def start_margins(recipe: Recipe, training: TrainingTable, base: np.ndarray) -> 
 def held_out_table(
     name: str, table: LabelledTable, recipe: Recipe, base: np.ndarray, *, is_training: bool
 ) -> HeldOut:
-    """Return a table to evaluate by."""
+    """Return an evaluation table."""
     recipe.objective.check(table.y, table.weight, table.groups)
     start = margins_of(table.base_margin, table.matrix.n_rows, base)
     truth = EvaluationSet(table.y, table.weight, table.groups)
@@ -238,7 +238,7 @@ def held_out_table(
 def make_rounds(
     watch: Watch, request: FitRequest, done: int, prints: dict[str, str], name: str
 ) -> tuple[Ensemble, Interrupted | None]:
-    """Make the rounds that are wanted; return the trees of those that were finished."""
+    """Make the requested rounds; return the trees of the finished ones."""
     booster = watch.booster
     plan, wanted, snapshot = booster.plan, booster.recipe.rounds, request.snapshot
     several = watch.is_idle and snapshot is None  # rounds in one call
@@ -253,7 +253,7 @@ def make_rounds(
             before = booster.n_rounds
             ahead = wanted // 2 - done if done < wanted // 2 else wanted - done
             if is_listened_to():
-                ahead = min(ahead, max(wanted // _TOLD, 1))
+                ahead = min(ahead, max(wanted // _REPORTS, 1))
             booster.round(ahead if several else 1)
             done += max(booster.n_rounds - before, 1)
             kept = booster.n_trees, list(booster.weights)
@@ -287,7 +287,7 @@ def group_sizes(group: Any, qid: Any, name: str = "") -> np.ndarray | None:
     [2, 3]
     """
     if group is not None and qid is not None:
-        raise DataError(f"{name}group and qid say the same: give one of them")
+        raise DataError(f"{name}group and qid mean the same: give one of them")
     if qid is None:
         return None if group is None else np.asarray(group)
     found = np.asarray(qid)

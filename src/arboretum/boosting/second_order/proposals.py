@@ -6,7 +6,7 @@
               rows ──sketch──▶ bins ──best cut──▶ two nodes ──sketch, sketch──▶ ...
 
 A tree that is grown node by node is made of stumps: each is grown by the histograms of its own bins, and
-its two leaves are grown on. Both stand in for `BinnedTable` and its grower (tables.py).
+its two leaves are grown further. Both classes take the place of `BinnedTable` and its grower (tables.py).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class TreeByTree:
         return self
 
     def is_small(self, n_rows: int, n_trees: int) -> bool:
-        """Tell that rounds are not grown in one call."""
+        """Return False: rounds are not grown in one call."""
         return False
 
     def grow(self, target: GrowTarget, rows: np.ndarray | None, key: int) -> Grown:
@@ -84,7 +84,7 @@ class LocalNodes:
         return np.where(self.tree.kind == LEAF, -1, self.tree.first_child)
 
     def with_value(self, value: np.ndarray) -> LocalNodes:
-        """Return the tree with other answers."""
+        """Return the tree with other values."""
         return replace(self, tree=replace(self.tree, value=value.reshape(-1, 1, 1)))
 
 
@@ -102,7 +102,7 @@ class NodeByNode:
         return self
 
     def is_small(self, n_rows: int, n_trees: int) -> bool:
-        """Tell that rounds are not grown in one call."""
+        """Return False: rounds are not grown in one call."""
         return False
 
     def grow(self, target: GrowTarget, rows: np.ndarray | None, key: int) -> Grown:
@@ -119,7 +119,7 @@ class NodeByNode:
             g[rows] *= target.weights
             h[rows] *= target.weights
         waiting, nodes = [(these, 0, key)], [_Node()]
-        for at, (here, depth, own_key) in enumerate(waiting):  # grows while it is walked
+        for at, (here, depth, own_key) in enumerate(waiting):  # the list grows during the loop
             stump, sides = self._split(g, h, here, own_key, columns, depth)
             nodes[at] = replace(nodes[at], stump=stump)
             if not sides:
@@ -161,37 +161,37 @@ class NodeByNode:
         return stump, [rows[grown.leaf_of_row == leaf] for leaf in (1, 2)]
 
     def _joined(self, nodes: list[_Node]) -> Tree:
-        """Return one tree of the stumps: a node asks what its own one asks, and has a parent's figures."""
+        """Return one tree from the stumps: a node has its own stump's split and its parent's figures."""
         n = len(nodes)
-        asked, bits, n_bits = leaves(n), [np.zeros(0, np.uint32)], 0
+        splits, bits, n_bits = leaves(n), [np.zeros(0, np.uint32)], 0
         figures: dict[str, list] = {name: [] for name in ("value", "impurity", "weight", "count")}
         for at, node in enumerate(nodes):
-            told, place = (node.parent, node.side) if node.parent is not None else (node.stump, 0)
-            assert told is not None
+            source, place = (node.parent, node.side) if node.parent is not None else (node.stump, 0)
+            assert source is not None
             for name, values in figures.items():
-                values.append(getattr(told, name)[place])
+                values.append(getattr(source, name)[place])
             if node.first_child < 0 or node.stump is None:
                 continue
             for name in ("kind", "feature", "threshold", "n_children", "missing_child", "gain"):
-                asked[name][at] = getattr(node.stump, name)[0]
-            asked["first_child"][at] = node.first_child
+                splits[name][at] = getattr(node.stump, name)[0]
+            splits["first_child"][at] = node.first_child
             if node.stump.bits_start[0] >= 0:
-                asked["bits_start"][at] = n_bits + node.stump.bits_start[0]
+                splits["bits_start"][at] = n_bits + node.stump.bits_start[0]
                 bits.append(node.stump.bits)
                 n_bits += len(node.stump.bits)
         known: dict[str, Any] = {name: np.array(values) for name, values in figures.items()}
-        return build_tree(self.training.schema, bits=np.concatenate(bits), **asked, **known)
+        return build_tree(self.training.schema, bits=np.concatenate(bits), **splits, **known)
 
     def decode(self, nodes: LocalNodes, ends: np.ndarray) -> list[Tree]:
-        """Return the tree, which is in terms of the table's own values already."""
+        """Return the tree, which already has the table's own values."""
         return [nodes.tree]
 
 
 @dataclass(frozen=True, eq=False)
 class _Node:
-    """A node of a tree of stumps: the stump it is a leaf of, and its own."""
+    """A node of a tree of stumps: the stump of which it is a leaf, and its own stump."""
 
     parent: Tree | None = None
-    side: int = 0  # the leaf's place in the parent's stump
+    side: int = 0  # which leaf of the parent's stump it is
     stump: Tree | None = None
     first_child: int = -1

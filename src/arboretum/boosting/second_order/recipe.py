@@ -1,10 +1,10 @@
-"""The recipe of a boosted model: all that its parameters come to, in one frozen value.
+"""The recipe of a boosted model: the effect of all its parameters, in one frozen value.
 
     parameters ──► recipe(model, table, seed) ──► Recipe ──► Booster ──► rounds ──► model
                    xgboost/, lightgbm/                       second_order/
 
-An API (xgboost/, lightgbm/) makes the recipe from its parameters and the table that was learned. From then on
-nobody asks the estimator again: whatever XGBoost and LightGBM do differently is a value in here.
+An API (xgboost/, lightgbm/) makes the recipe from its parameters and the learned table. From then on
+the estimator is not read again: every difference between XGBoost and LightGBM is a value in here.
 """
 
 from __future__ import annotations
@@ -29,36 +29,36 @@ if TYPE_CHECKING:
 
 __all__ = ["MANY", "BoostPlan", "LabelledTable", "Recipe", "TrainingTable"]
 
-MANY = 1 << 30  # of a depth or a number of leaves: no limit
+MANY = 1 << 30  # depth or number of leaves without a limit
 
 
 @dataclass(frozen=True)
 class BoostPlan:
-    """How to boost."""
+    """The plan of boosting."""
 
     rules: SplitRules
     learning_rate: float = 0.1
     n_parallel: int = 1  # trees per round and output
     subsample: float = 1.0
-    subsample_every: int = 1  # rounds a sample is kept; 0: no sampling
+    subsample_every: int = 1  # number of rounds for which a sample is kept; 0: no sampling
     goss: tuple[float, float] | None = None  # shares of rows kept and drawn
     goss_from: int = 0  # the first round with goss
     columns_by_tree: float = 1.0
-    averaged: bool = False  # a forest of boosted trees ("rf"): margins do not move
+    averaged: bool = False  # a forest of boosted trees ("rf"): margins do not change
     dart: Dart | None = None
     unsplit_answers: bool = (
-        True  # else a tree that is not split answers 0, and a round of them ends
+        True  # else a tree without a split predicts 0, and a round of such trees ends
     )
     seed: int = 0
     n_jobs: int = 1
-    pool: int = POOL  # bytes for histograms of leaves that wait
+    pool: int = POOL  # bytes for histograms of waiting leaves
     monotone: np.ndarray | None = field(default=None, compare=False)  # int8 per feature
     groups: np.ndarray | None = field(default=None, compare=False)  # see HistogramGrower
 
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """What is learned, and how.
+    """The objective, the table and the plan of a fit.
 
     Attributes
     ----------
@@ -66,16 +66,16 @@ class Recipe:
         The loss.
     plan : BoostPlan
     table : TableMaker
-        How trees see the training table: bins found once, bins that follow the hessians, or every value.
+        The form of the training table: bins computed once, bins that follow the hessians, or every value.
     draws : Draws
-        What rows and columns are drawn from.
+        The rules for drawing rows and columns.
     rounds : int
     start : float64 array of shape (n_outputs,) or None
         The margins before the first tree; None: those that fit the labels best.
     metrics : list of Measure
-        What held-out tables are evaluated by.
+        Metrics of held-out tables.
     names : list of str or None
-        Of the columns, in reports; None: their own.
+        Names of the columns in reports; None: their own.
     """
 
     objective: Objective
@@ -90,28 +90,28 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class LabelledTable:
-    """A table in numbers, and what belongs to its rows."""
+    """An encoded table, and the arrays of its rows."""
 
     matrix: Matrix
     y: np.ndarray
     weight: np.ndarray | None = None
-    base_margin: np.ndarray | None = None  # as the user gave them
+    base_margin: np.ndarray | None = None  # as given by the user
     groups: np.ndarray | None = None  # sizes, for ranking
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingTable(LabelledTable):
-    """The table that is learned from.
+    """The training table.
 
     Attributes
     ----------
     schema : Schema
     n_classes : int or None
-        None: the labels are numbers.
+        None for numbers.
     earlier : Ensemble or None
-        The trees to go on from.
+        The trees to continue from.
     is_complete : bool
-        No row of weight 0 has been left out.
+        Whether no row of weight 0 has been left out.
     """
 
     schema: Schema = field(kw_only=True)

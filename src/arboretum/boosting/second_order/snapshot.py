@@ -1,11 +1,11 @@
-"""A fit that is killed can go on: its state on disk, every few rounds.
+"""Snapshots: the state of a fit on disk, every few rounds, so that a killed fit can be resumed.
 
-    fit(X, y, save_snapshot="run.snap")                killed, at whatever moment
-    fit(X, y, save_snapshot="run.snap", resume=True)   goes on, and ends in the same model, byte for byte
+    fit(X, y, save_snapshot="run.snap")                killed at any moment
+    fit(X, y, save_snapshot="run.snap", resume=True)   continues, and ends in the same model, byte for byte
 
-A snapshot holds the trees, what they count, the margins of the training rows and of the tables judged by, the
-history, and fingerprints of data and parameters: it is refused where either is another. The file is replaced
-by one rename, so it is always a whole one.
+A snapshot holds the trees, their weights, the margins of the training rows and of the evaluation tables, the
+history, and fingerprints of data and parameters: it is refused if either differs. The file is replaced
+by one rename, so it is always complete.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ _BLOCK = 1 << 16  # rows
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Where and how often a fit is kept.
+    """Where and how often the state of a fit is written.
 
     Attributes
     ----------
     path : path
     every : int
-        Rounds from one snapshot to the next.
+        Number of rounds between snapshots.
     resume : bool
-        Go on from the file if there is one.
+        Continue from the file if there is one.
     """
 
     path: str | os.PathLike[str]
@@ -57,21 +57,21 @@ class Snapshot:
     resume: bool = False
 
     @classmethod
-    def asked(cls, path: Any, every: Any, resume: Any) -> Snapshot | None:
-        """Return what the arguments of fit ask for."""
+    def requested(cls, path: Any, every: Any, resume: Any) -> Snapshot | None:
+        """Return the snapshot for the arguments of fit."""
         if isinstance(resume, str | os.PathLike):
             if not Path(resume).exists():
                 raise ParameterError(f"resume={str(resume)!r}: there is no such snapshot")
             if path is not None and Path(path) != Path(resume):
                 raise ParameterError(
-                    "save_snapshot and resume name two files: a fit goes on with the one it resumes"
+                    "save_snapshot and resume name two files: a resumed fit keeps writing to its own snapshot"
                 )
             path, resume = resume, True
         if not isinstance(resume, bool | np.bool_):
             raise ParameterError(f"resume must be True, False or a path, got {resume!r}")
         if path is None:
             if resume:
-                raise ParameterError("resume=True goes on from save_snapshot: say where that is")
+                raise ParameterError("resume=True continues from save_snapshot: give its path")
             return None
         if not isinstance(path, str | os.PathLike):
             raise ParameterError(f"save_snapshot must be a path or None, got {path!r}")
@@ -81,13 +81,13 @@ class Snapshot:
 
     # ------------------------------------------------------------------ writing
     def due(self, rounds: int) -> bool:
-        """Tell whether to write after so many rounds."""
+        """Return True if a snapshot is due after this many rounds."""
         return rounds % self.every == 0
 
     def write(self, watch: Watch, prints: dict[str, str], rounds: int) -> None:
         """Write the state of a fit after ``rounds`` of its own.
 
-        Where that fails (a full disk) the fit goes on, and so does the snapshot before.
+        If that fails (a full disk) the fit continues, and the snapshot before stays.
         """
         from arboretum.io.container import write
         from arboretum.io.values import encode
@@ -113,13 +113,13 @@ class Snapshot:
             write(self.path, encode(state, "the snapshot"))
         except OSError as error:
             warn_caller(
-                f"the snapshot after {rounds} rounds could not be written ({error}): the fit goes on, and "
+                f"the snapshot after {rounds} rounds could not be written ({error}): the fit continues, and "
                 f"{os.fspath(self.path)} is tried again {self.every} rounds later"
             )
 
     # ------------------------------------------------------------------ reading
     def read(self) -> dict[str, Any] | None:
-        """Return the state to go on from; None to begin anew."""
+        """Return the state to continue from; None to begin anew."""
         from arboretum.io.container import read
         from arboretum.io.values import decode
 
@@ -137,12 +137,12 @@ class Snapshot:
         return state
 
     def take_up(self, watch: Watch, state: dict[str, Any], prints: dict[str, str]) -> int:
-        """Put a fit back where its snapshot was written; return the rounds it has made."""
+        """Restore a fit to the state of its snapshot; return the number of its rounds."""
         for what, mine in prints.items():
             if state.get(what) != mine:
                 raise DataError(
                     f"{os.fspath(self.path)} is a snapshot of a fit with other {what}: resume with the "
-                    f"{what} it was begun with, or remove it to begin anew"
+                    f"{what} of that fit, or remove it to begin anew"
                 )
         try:
             return _take_up(watch, state)
@@ -159,14 +159,14 @@ def _take_up(watch: Watch, state: dict[str, Any]) -> int:
     wanted = booster.recipe.rounds
     if rounds > wanted:
         raise ParameterError(
-            f"the snapshot has {rounds} rounds, and {wanted} are wanted: ask for at least {rounds}, or "
+            f"the snapshot has {rounds} rounds, and {wanted} are requested: request at least {rounds}, or "
             "remove it to begin anew"
         )
     trees = trees_from_state(state["trees"], booster.training.schema)
     if len(trees) != (watch.first + rounds) * booster.per_round or len(state["weights"]) != len(
         trees
     ):
-        raise ModelFileError("its trees do not make the rounds it tells of")
+        raise ModelFileError("its trees do not fit its number of rounds")
     booster.trees, booster.weights = trees, state["weights"].tolist()
     booster.margin[:] = state["margin"]
     booster.plan = replace(booster.plan, learning_rate=float(state["learning_rate"]))
@@ -198,7 +198,7 @@ def fingerprints(
 def data_print(
     matrices: Iterable[Matrix], arrays: Iterable[np.ndarray | None], schema: Schema
 ) -> str:
-    """Return the fingerprint of tables, and of what belongs to their rows."""
+    """Return the fingerprint of tables and of the arrays of their rows."""
     found = hashlib.blake2b(repr(schema.to_state()).encode(), digest_size=16)
     for matrix in matrices:
         found.update(repr(matrix.shape).encode())
@@ -212,20 +212,20 @@ def data_print(
 
 
 def parameter_print(parameters: dict[str, Any]) -> str:
-    """Return the fingerprint of parameters; functions count by what they do (`_code`)."""
+    """Return the fingerprint of parameters; functions are represented by their code (`_code`)."""
     shown = {name: _shown(value) for name, value in sorted(parameters.items())}
     return hashlib.blake2b(repr(shown).encode(), digest_size=16).hexdigest()
 
 
 def _shown(value: Any, outer: tuple[Any, ...] = ()) -> Any:
-    """Return a value as something whose text tells it from others; ``outer``: what it was found in."""
+    """Return an object whose text identifies a value; ``outer``: the objects that contain it."""
     if any(value is one for one in outer):
         return "itself"
     outer = (*outer, value)
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, np.random.RandomState | np.random.Generator):
-        return type(value).__name__  # has moved on since; the snapshot holds the seed
+        return type(value).__name__  # its state has changed since; the snapshot holds the seed
     if isinstance(value, CodeType):
         return value.co_code, value.co_names, _shown(value.co_consts, outer)
     if isinstance(value, dict):
@@ -237,7 +237,7 @@ def _shown(value: Any, outer: tuple[Any, ...] = ()) -> Any:
 
 
 def _function(value: Any, outer: tuple[Any, ...]) -> Any:
-    """Return a function as its code and what that refers to: all lambdas have one name."""
+    """Return a function as its code and the values it refers to, because all lambdas have the same name."""
     if isinstance(value, partial):
         return _shown([value.func, value.args, value.keywords], outer)
     function = value if hasattr(value, "__qualname__") else type(value).__call__

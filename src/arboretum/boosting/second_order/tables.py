@@ -1,4 +1,5 @@
-"""What trees grow on: the training table as codes of bins, or as presorted columns; all of it, or a part.
+"""The table for growing trees: the training table as codes of bins, or as presorted columns; all of it or a
+part.
 
     maker             made from                            table of             XGBoost's tree_method
     Histograms        quantiles of all rows, once          codes of bins        hist
@@ -6,8 +7,8 @@
                       or once
     PresortedColumns  every value                          lists of rows        exact
 
-A maker is a value of a recipe; `make` returns the table with its grower, which a booster asks for trees. Of
-the table, a tree sees the rows and columns that are drawn for it: `Draws`.
+A maker is a value of a recipe; `make` returns the table with its grower, from which a booster gets trees.
+A tree uses the rows and columns of the table that are drawn for it: `Draws`.
 """
 
 from __future__ import annotations
@@ -72,12 +73,12 @@ class BinnedTable:
         )
 
     def decode(self, nodes: GrownNodes, ends: np.ndarray) -> list[Tree]:
-        """Return grown trees, whose nodes follow each other, in terms of the table's own values."""
+        """Return grown trees, whose nodes lie one after another, in the table's own values."""
         return trees_of(nodes, ends, self.bins, self.schema)
 
 
 class UnbinnedTable:
-    """A table of presorted columns; stands in for `BinnedTable`."""
+    """A table of presorted columns; takes the place of `BinnedTable`."""
 
     bins = None
 
@@ -97,18 +98,18 @@ class UnbinnedTable:
 # ---------------------------------------------------------------------- parts of it
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """What the rows and columns of a tree are drawn from; a `BoostPlan` says how many, and when.
+    """The rules for drawing the rows and columns of a tree; a `BoostPlan` sets how many, and when.
 
     Attributes
     ----------
     row_seeds : list of int
         One per parallel tree.
     columns : int64 array
-        The columns that may be asked for.
+        The columns that trees may split on.
     column_seed : int or None
         None: columns are drawn by the seed of the plan.
     to_nearest : bool
-        A share of the columns comes to the nearest whole number, instead of the one below.
+        Round a share of the columns to the nearest number instead of down.
     strata, shares : int array and list of float, or None
         The stratum of every row, and the share drawn of each.
     groups : int array or None
@@ -124,14 +125,14 @@ class Draws:
     groups: np.ndarray | None = None
 
     def draws_rows(self, plan: BoostPlan) -> bool:
-        """Tell whether some rounds see some of the rows."""
+        """Return True if some rounds use only some of the rows."""
         share = plan.subsample if self.shares is None else min(self.shares)
         return plan.goss is not None or (plan.subsample_every > 0 and share < 1.0)
 
     def rows(
         self, plan: BoostPlan, g: np.ndarray, h: np.ndarray, m: int, twin: int
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Return the rows of round ``m`` and what they count; None: all, once."""
+        """Return the rows of round ``m`` and their weights; None: all, with weight 1."""
         if not self.draws_rows(plan) or (plan.goss is not None and m < plan.goss_from):
             return None, None
         seed = self.row_seeds[twin]
@@ -143,7 +144,7 @@ class Draws:
         return rows, None
 
     def tree_columns(self, plan: BoostPlan, key: int) -> np.ndarray:
-        """Return the columns that a tree may ask for."""
+        """Return the columns that a tree may split on."""
         share, n = plan.columns_by_tree, len(self.columns)
         if share >= 1.0 or not n:
             return self.columns
@@ -154,9 +155,9 @@ class Draws:
 
 # ---------------------------------------------------------------------- makers
 class TableMaker(Protocol):
-    """Makes the table that trees grow on.
+    """Makes the table for growing trees.
 
-    ``follows`` says when it needs hessians, one per row: never, before the first round, or every round.
+    ``follows`` states when it needs hessians, one per row: never, before the first round, or every round.
     """
 
     @property
@@ -171,9 +172,9 @@ class TableMaker(Protocol):
 
 @dataclass(frozen=True)
 class Histograms(BinRules):
-    """Bins found once."""
+    """Bins computed once."""
 
-    weighted: bool = False  # rows count by their weights
+    weighted: bool = False  # rows count with their weights
 
     follows: ClassVar[str] = "never"
 
@@ -190,15 +191,15 @@ class Histograms(BinRules):
 
 @dataclass(frozen=True)
 class Sketches:
-    """Bins of equal hessian: of a fit, of every round, of every tree, or of every node.
+    """Bins of equal hessian: for a fit, for every round, every tree, or every node.
 
     Attributes
     ----------
     max_bin : int
-        The most bins of a column of numbers, if ``eps`` is None.
+        Maximum number of bins of a numeric column, if ``eps`` is None.
     proposals : "fit", "round", "global" or "local"
     eps : float or None
-        The most hessian from one cut to the next, as a share of the whole.
+        Maximum hessian between two cuts, as a share of the whole.
     """
 
     max_bin: int = 255
@@ -210,7 +211,7 @@ class Sketches:
         return {"fit": "first", "round": "every"}.get(self.proposals, "never")
 
     def bins(self, matrix: Matrix, schema: Schema, hessian: np.ndarray, n_jobs: int) -> Bins:
-        """Return the table in bins that share the hessians of all rows out evenly."""
+        """Return the table in bins with about equal sums of hessians."""
         from arboretum.grow.bins.sketch import proposed_bins, sketch_bins
 
         if self.eps is not None:
@@ -218,7 +219,7 @@ class Sketches:
         return sketch_bins(matrix, schema, hessian, self.max_bin, n_jobs=n_jobs)
 
     def make(self, training: TrainingTable, plan: BoostPlan, hessian: np.ndarray | None) -> Any:
-        """Return the table, or what makes one for every tree or node."""
+        """Return the table, or the maker of one for every tree or node."""
         if self.proposals in ("global", "local"):
             from arboretum.boosting.second_order.proposals import NodeByNode, TreeByTree
 
@@ -231,7 +232,7 @@ class Sketches:
 
 @dataclass(frozen=True)
 class PresortedColumns:
-    """Every cut between two values is tried."""
+    """Every cut between two values is a candidate."""
 
     follows: ClassVar[str] = "never"
 

@@ -5,7 +5,7 @@
     model.fit(X, y, eval_set=[(X_valid, y_valid)], verbose=10)
 
 What differs from XGBoost on purpose: columns of strings are categories without being declared, labels
-may be any classes, unknown parameters are refused, `predict_proba` of binary:logitraw tells probabilities,
+may be any classes, unknown parameters are refused, `predict_proba` of binary:logitraw returns probabilities,
 and a fit can be resumed after a crash (``save_snapshot``).
 """
 
@@ -69,7 +69,7 @@ class XGBClassifier(BoostedClassifier, XGBModel):
         iteration_range: tuple[int, int] | None = None,
     ) -> np.ndarray:
         """Return the probability of every class, (rows, classes); arguments as for `predict`."""
-        margin = self._asked_margin(X, base_margin, iteration_range, validate_features)
+        margin = self._requested_margin(X, base_margin, iteration_range, validate_features)
         return self._probabilities(margin)
 
 
@@ -149,7 +149,7 @@ class XGBRanker(BoostedRanker, XGBModel):
         X, y, base_margin, eval_set, verbose, xgb_model, save_snapshot, snapshot_every, resume
             As for `XGBRegressor.fit`; ``y`` are grades, larger is better.
         group : array-like
-            How many rows each group has; the rows of a group stand together.
+            Number of rows of each group; the rows of a group must be consecutive.
         qid : array-like of shape (n_samples,)
             The group of every row, instead of ``group``.
         sample_weight : array-like of shape (n_groups,) or None

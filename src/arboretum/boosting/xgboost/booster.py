@@ -1,4 +1,4 @@
-"""What `get_booster()` returns: the trees of a model, in the words of XGBoost's Booster."""
+"""The result of `get_booster()`: the trees of a model, with the interface of XGBoost's Booster."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ IMPORTANCES = ("weight", "gain", "cover", "total_gain", "total_cover")
 class XGBBooster:
     """The trees of a fitted model.
 
-    A node asks ``x <= split`` where XGBoost asks ``x < split``: the splits lie between the same values.
+    A node tests ``x <= split`` where XGBoost tests ``x < split``: the splits lie between the same values.
     """
 
     def __init__(self, model: BoostedModel) -> None:
@@ -50,7 +50,7 @@ class XGBBooster:
 
     @property
     def best_score(self) -> float:
-        """The figure of the best round."""
+        """The metric of the best round."""
         return self.model.best_score
 
     def predict(
@@ -70,35 +70,35 @@ class XGBBooster:
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            Where XGBoost takes a DMatrix.
+            XGBoost takes a DMatrix here.
         output_margin : bool, default=False
-            Return the sums of the trees' answers.
+            Return the sums of the trees' values.
         pred_leaf : bool, default=False
             Return the leaf each row reaches in each tree.
         pred_contribs : bool, default=False
-            Return what every column adds to the margin (SHAP values), and last what they are added to:
-            (rows, columns + 1), of several outputs (rows, outputs, columns + 1).
+            Return the contribution of every column to the margin (SHAP values), and last their base:
+            (rows, columns + 1), for several outputs (rows, outputs, columns + 1).
         approx_contribs : bool, default=False
-            With ``pred_contribs``, give every question on a row's path what it changes (Saabas): no SHAP
-            values, but the same sum.
+            With ``pred_contribs``, credit each split on a row's path with the change it makes (Saabas):
+            not SHAP values, but the same sum.
         pred_interactions : bool, default=False
-            The same of pairs of columns: symmetric tables whose rows sum to the contributions.
+            The same for pairs of columns: symmetric tables whose rows sum to the contributions.
         validate_features : bool, default=True
             Match columns by name; else take them in order.
         iteration_range : (int, int), default=(0, 0)
             The rounds to use; (0, 0) are all.
         """
-        asked = {
+        requested = {
             "pred_leaf": pred_leaf,
             "pred_contribs": pred_contribs,
             "pred_interactions": pred_interactions,
         }
-        if sum(map(bool, asked.values())) > 1:
-            both = " and ".join(name for name, wanted in asked.items() if wanted)
-            raise ParameterError(f"{both} cannot be had at once: ask for one of them")
+        if sum(map(bool, requested.values())) > 1:
+            both = " and ".join(name for name, wanted in requested.items() if wanted)
+            raise ParameterError(f"{both} exclude each other: request one of them")
         if approx_contribs and not pred_contribs:
             raise ParameterError(
-                "approx_contribs says how pred_contribs are found: ask for those, too"
+                "approx_contribs sets how pred_contribs are computed: set pred_contribs=True too"
             )
         model = self.model
         X = X if validate_features else model._in_order(X)
@@ -116,7 +116,7 @@ class XGBBooster:
         return model.objective_.predict(margin)
 
     def get_score(self, importance_type: str = "weight") -> dict[str, float]:
-        """Return the importance of the columns that are asked for, by name."""
+        """Return the importance of the columns with splits, by name."""
         if importance_type not in IMPORTANCES:
             raise ParameterError(
                 f"importance_type must be one of {', '.join(IMPORTANCES)}, got {importance_type!r}"
@@ -139,7 +139,7 @@ class XGBBooster:
         return list(zip(ensemble.trees, ensemble.weights.tolist(), strict=True))
 
     def trees_to_dataframe(self) -> Any:
-        """Return all nodes as a pandas table; Gain is the answer at a leaf."""
+        """Return all nodes as a pandas table; Gain is the value at a leaf."""
         import pandas as pd
 
         rows = []
@@ -154,12 +154,12 @@ class XGBBooster:
         return pd.DataFrame(rows, columns=list(columns))
 
     def save_model(self, path: Any) -> None:
-        """Write the model to a file of arboretum's own format."""
+        """Write the model to a file in arboretum's own format."""
         self.model.save(path)
 
 
 def _children(tree: Tree, node: int) -> tuple[int, int, int]:
-    """Return where yes, no and missing lead."""
+    """Return the children for yes, no and missing."""
     first = int(tree.first_child[node])
     return first, first + 1, first + int(tree.missing_child[node])
 

@@ -1,4 +1,4 @@
-"""What XGBoost's three estimators share: their parameters, fit, predict and what can be asked of them."""
+"""What XGBoost's three estimators share: their parameters, fit, predict and attributes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from arboretum.base import parameters as p
 from arboretum.boosting.callbacks.watching import StoppingRule
 from arboretum.boosting.callbacks.xgboost_callbacks import EarlyStopping, EvaluationMonitor
 from arboretum.boosting.second_order.boosted_model import BoostedModel, squeezed
-from arboretum.boosting.second_order.fit import FitRequest, GivenTable, asked_snapshot, seed_of
+from arboretum.boosting.second_order.fit import FitRequest, GivenTable, requested_snapshot, seed_of
 from arboretum.boosting.xgboost.booster import XGBBooster
 from arboretum.boosting.xgboost.parameters import ALIASES, ATTRIBUTES, DEFAULTS, PARAMETERS
 from arboretum.boosting.xgboost.recipe import make_recipe, value
@@ -126,24 +126,24 @@ class XGBModel(BoostedModel):
         ----------
         X : table of shape (n_samples, n_features)
             NumPy array, pandas, polars or pyarrow table, scipy.sparse matrix, or path of a CSV or Parquet
-            file. NaN, None and null are missing values, and what a sparse matrix does not store.
+            file. NaN, None and null are missing values, and so are entries a sparse matrix does not store.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,) or None
         base_margin : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
-            Margins to begin with, instead of one for all rows.
+            Margins to start from, instead of one for all rows.
         eval_set : list of (X, y) or None
-            Tables to evaluate every round by.
+            Tables for the evaluation of every round.
         verbose : bool or int, default=True
-            Print the metrics of every round, or of every so many.
+            Print the metrics of every round, or of every n-th round.
         xgb_model : fitted model, its booster, path or None
-            Go on from these trees.
+            Continue from these trees.
         sample_weight_eval_set, base_margin_eval_set : lists, one entry per table
         feature_weights : None
             Columns are drawn with equal probability.
         save_snapshot : path or None
-            Keep the state of the fit there, every ``snapshot_every`` rounds.
+            File for the state of the fit, written every ``snapshot_every`` rounds.
         resume : bool or path
-            Go on from the snapshot if there is one; the model is the same as without the break.
+            Continue from the snapshot if there is one; the model is the same as without the interruption.
 
         Returns
         -------
@@ -166,7 +166,7 @@ class XGBModel(BoostedModel):
         feature_weights: Any,
         snapshot: tuple[Any, Any, Any],
     ) -> Self:
-        """Check what was asked for, and learn."""
+        """Check the arguments, and learn."""
         self._check_parameters()
         if feature_weights is not None:
             raise ParameterError(
@@ -180,7 +180,7 @@ class XGBModel(BoostedModel):
         if self.early_stopping_rounds is not None:
             if not held_out:
                 raise ParameterError(
-                    "early_stopping_rounds needs tables to judge by: give eval_set to fit"
+                    "early_stopping_rounds needs tables for evaluation: give eval_set to fit"
                 )
             stopping.insert(0, StoppingRule(self.early_stopping_rounds))
         from arboretum.engine.compiler.log import quiet
@@ -199,19 +199,19 @@ class XGBModel(BoostedModel):
                     callbacks,
                     self._earlier(earlier),
                     float(self.missing),
-                    asked_snapshot(*snapshot),
+                    requested_snapshot(*snapshot),
                     bar=value(self, "verbosity") >= 2,
                 )
             )
         return self._end_fit(self.interrupted_)
 
     def _columns(self) -> dict[str, Any]:
-        """Return what columns are said to be, as `learn_schema` takes it."""
+        """Return the user's settings of the columns, as `learn_schema` takes them."""
         if self.feature_types is None:
             return self._column_kinds()
         if self.categorical_features is not None:
             raise ParameterError(
-                "feature_types and categorical_features say the same: give one of them"
+                "feature_types and categorical_features mean the same: give one of them"
             )
         known = ("q", "float", "int", "i", "c")
         odd = [kind for kind in self.feature_types if kind not in known]
@@ -220,7 +220,7 @@ class XGBModel(BoostedModel):
         categories = [kind == "c" for kind in self.feature_types]
         return {**self._column_kinds(), "categorical_features": categories}
 
-    # ------------------------------------------------------------------ asking
+    # ------------------------------------------------------------------ predictions
     def _encode(self, X: Any) -> Matrix:
         return self._matrix(X, float(self.missing))
 
@@ -229,7 +229,7 @@ class XGBModel(BoostedModel):
         return float(self.missing)
 
     def _range(self, iteration_range: Any) -> tuple[int, int | None]:
-        """Return the rounds to ask: those given, else all up to the best one."""
+        """Return the rounds to use: the given ones, else all up to the best one."""
         if iteration_range is None or tuple(iteration_range) == (0, 0):
             return 0, None if iteration_range else self._best_end
         whole = [
@@ -247,7 +247,7 @@ class XGBModel(BoostedModel):
             )
         return start, end
 
-    def _asked_margin(
+    def _requested_margin(
         self, X: Any, base_margin: Any, iteration_range: Any, validate_features: bool = True
     ) -> np.ndarray:
         self._check_fitted()
@@ -255,7 +255,7 @@ class XGBModel(BoostedModel):
         return self._margin(X, *self._range(iteration_range), base_margin)
 
     def _in_order(self, X: Any) -> Any:
-        """Return a table whose columns are taken in order, whatever they are called."""
+        """Return a table whose columns are taken in order, whatever their names."""
         from arboretum.data.table import Table, read_table
 
         table = read_table(X)
@@ -279,15 +279,15 @@ class XGBModel(BoostedModel):
         ----------
         X : table
         output_margin : bool, default=False
-            Return the sums of the trees' answers, not what they mean.
+            Return the sums of the trees instead of predictions.
         validate_features : bool, default=True
             Match columns by name; else take them in order.
         base_margin : array-like or None
-            Margins to begin with.
+            Margins to start from.
         iteration_range : (int, int) or None
             Use the trees of some rounds only; None: up to the best one if there was early stopping.
         """
-        margin = self._asked_margin(X, base_margin, iteration_range, validate_features)
+        margin = self._requested_margin(X, base_margin, iteration_range, validate_features)
         return squeezed(margin) if output_margin else self._predicted(margin)
 
     def apply(self, X: Any, iteration_range: tuple[int, int] | None = None) -> np.ndarray:
@@ -295,7 +295,7 @@ class XGBModel(BoostedModel):
         self._check_fitted()
         return self._leaves(X, *self._range(iteration_range))
 
-    # ------------------------------------------------------------------ what was learned
+    # ------------------------------------------------------------------ attributes
     def evals_result(self) -> dict[str, dict[str, list[float]]]:
         """Return the metrics of every round, by table and name."""
         self._check_fitted()
@@ -316,12 +316,12 @@ class XGBModel(BoostedModel):
     def _best_of(self, name: str) -> tuple[int, float]:
         best = getattr(self, "_best", None)
         if best is None:
-            raise AttributeError(f"{name} is only there after early stopping")
+            raise AttributeError(f"{name} exists only after early stopping")
         return best
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """The columns' shares of what `importance_type` counts."""
+        """The columns' shares of the importance named by `importance_type`."""
         found = self._importance()[value(self, "importance_type")]
         return found / found.sum() if found.sum() > 0 else found
 
@@ -330,12 +330,12 @@ class XGBModel(BoostedModel):
         return {name: DEFAULTS.get(name) if x is None else x for name, x in given.items()}
 
     def get_booster(self) -> XGBBooster:
-        """Return the trees in the words of XGBoost's Booster."""
+        """Return the trees with the interface of XGBoost's Booster."""
         self._check_fitted()
         return XGBBooster(self)
 
     def get_num_boosting_rounds(self) -> int:
-        """Return how many rounds are wanted."""
+        """Return the number of requested rounds."""
         return int(value(self, "n_estimators"))
 
     def save_model(self, path: Any) -> None:
@@ -343,7 +343,7 @@ class XGBModel(BoostedModel):
         self.save(path)
 
     def load_model(self, path: Any) -> None:
-        """Become the model that a file holds."""
+        """Replace this model by that of a file."""
         from arboretum.io.native import load
 
         other = load(path)
@@ -380,7 +380,7 @@ def one_each(given: Any, n: int, name: str) -> list:
 
 
 def tables_of(eval_set: Any, weights: Any, margins: Any, groups: list) -> list[GivenTable]:
-    """Return the tables to evaluate by, named as XGBoost does."""
+    """Return the evaluation tables, named as in XGBoost."""
     if eval_set is None:
         if weights is not None or margins is not None:
             raise ParameterError("weights or margins of eval_set are given, but no eval_set")

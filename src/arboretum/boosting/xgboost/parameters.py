@@ -1,7 +1,7 @@
-"""XGBoost's parameters: what each may be, its default and what it means; recipe.py acts on them.
+"""XGBoost's parameters: their values, defaults and meaning; recipe.py applies them.
 
-As in XGBoost's scikit-learn classes a parameter of None has XGBoost's default, which stands here beside the
-rule and the sentence.
+As in XGBoost's scikit-learn classes a parameter of None has XGBoost's default, which is declared here beside
+the rule and the sentence.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ class _Own(NamedTuple):
     text: str
 
 
-# what losses depend on; their rules stand with the objectives that have them
+# parameters of losses; their rules are in the tables of objectives
 _LOSS_TEXTS = {
-    "max_delta_step": "The largest answer of a leaf; 0 for no limit. None is 0.7 for count:poisson, else 0.",
-    "scale_pos_weight": "What rows of the second of two classes count.",
-    "huber_slope": "reg:pseudohubererror: where the loss bends.",
-    "quantile_alpha": "reg:quantileerror: which quantiles; several are learned at once.",
-    "tweedie_variance_power": "reg:tweedie: how the variance follows the mean.",
-    "lambdarank_pair_method": "Ranking: pairs with the first rows of a list, or with rows drawn.",
-    "lambdarank_num_pair_per_sample": "Ranking: how many first rows, or how many drawn for each.",
-    "lambdarank_normalization": "Ranking: lists are scaled.",
-    "lambdarank_score_normalization": "Ranking: pairs are scaled by how far apart their scores are.",
+    "max_delta_step": "Maximum size of leaf values; 0 for no limit. None is 0.7 for count:poisson, else 0.",
+    "scale_pos_weight": "Weight of the rows of the second of two classes.",
+    "huber_slope": "reg:pseudohubererror: where the loss becomes linear.",
+    "quantile_alpha": "reg:quantileerror: the quantiles; several are predicted at once.",
+    "tweedie_variance_power": "reg:tweedie: the variance grows as the mean to this power.",
+    "lambdarank_pair_method": "Ranking: pairs with the first rows of a list, or with random rows.",
+    "lambdarank_num_pair_per_sample": "Ranking: number of first rows, or of random rows for each row.",
+    "lambdarank_normalization": "Ranking: scale the gradients of every list.",
+    "lambdarank_score_normalization": "Ranking: scale pairs by the difference of their scores.",
     "lambdarank_unbiased": "",
-    "ndcg_exp_gain": "Ranking: a grade r is worth 2^r - 1, else r.",
+    "ndcg_exp_gain": "Ranking: the gain of a grade r is 2^r - 1, else r.",
 }
 
 _OWN = {
@@ -64,36 +64,36 @@ _OWN = {
         "and hessian.",
     ),
     "max_depth": _Own(p.integer(0), 6, "Depth at which growing stops; 0 for no limit."),
-    "max_leaves": _Own(p.integer(0), 0, "The most leaves of a tree; 0 for no limit."),
+    "max_leaves": _Own(p.integer(0), 0, "Maximum number of leaves of a tree; 0 for no limit."),
     "max_bin": _Own(
         p.integer(2, 65_535), 255,
-        "The most bins of a column of numbers; one with more than 255 takes twice the memory. Categories "
+        "Maximum number of bins of a numeric column; more than 255 take twice the memory. Categories "
         "have a bin each.",
     ),
     "grow_policy": _Own(
         p.one_of("depthwise", "lossguide"), "depthwise",
-        "Split the nodes level by level, or the one that gains most first.",
+        "Split the nodes level by level, or the one with the largest gain first.",
     ),
     "learning_rate": _Own(
         p.real(0, open_low=True), 0.3,
-        "What every tree's answers are multiplied by; also ``eta``.",
+        "Factor of every tree's values; also ``eta``.",
     ),
     "n_estimators": _Own(p.integer(1), 100, "Rounds."),
     "verbosity": _Own(
-        p.integer(0, 3), 1, "2 and 3 show a bar while boosting; 0: not even that kernels are compiled."
+        p.integer(0, 3), 1, "2 and 3 show a progress bar; 0 also hides the note on compiling."
     ),
     "booster": _Own(
         p.ParameterRule(
-            "'gbtree' or 'dart' ('gblinear' is a linear model, not one of trees: use one of scikit-learn)",
+            "'gbtree' or 'dart' ('gblinear' is a linear model without trees: use one of scikit-learn)",
             p.one_of("gbtree", "dart").allows,
         ),
         "gbtree",
-        '"dart" leaves trees out while it grows others: see `rate_drop`.',
+        '"dart" drops trees while it grows others: see `rate_drop`.',
     ),
     "tree_method": _Own(
         p.one_of("auto", "hist", "approx", "exact"), "auto",
-        'Bins found once; bins of equal hessian, see `proposals`; every value. "auto" is "hist", and for up '
-        'to 100 rows of numbers, where both find the same splits, "exact".',
+        'Bins computed once; bins of equal hessian, see `proposals`; every value. "auto" is "hist", and for '
+        'up to 100 rows of numbers, where both give the same splits, "exact".',
     ),
     "gamma": _Own(
         p.real(0), 0.0,
@@ -109,8 +109,8 @@ _OWN = {
     "colsample_bytree": _Own(_SHARE, 1.0, "Share of the columns drawn for every tree."),
     "colsample_bylevel": _Own(_SHARE, 1.0, "Share of a tree's columns drawn for every depth."),
     "colsample_bynode": _Own(_SHARE, 1.0, "Share of a depth's columns drawn for every node."),
-    "reg_alpha": _Own(p.real(0), 0.0, "L1 penalty of the answers; also ``alpha``."),
-    "reg_lambda": _Own(p.real(0), 1.0, "L2 penalty of the answers; also ``lambda``."),
+    "reg_alpha": _Own(p.real(0), 0.0, "L1 penalty of the leaf values; also ``alpha``."),
+    "reg_lambda": _Own(p.real(0), 1.0, "L2 penalty of the leaf values; also ``lambda``."),
     "base_score": _Own(
         p.text_or(
             "a number, or a list of one per output", int, float, np.number, list, tuple, np.ndarray
@@ -118,18 +118,18 @@ _OWN = {
         None, "The prediction before the first tree; None: estimated from the labels.",
     ),
     "num_parallel_tree": _Own(
-        p.integer(1), 1, "Trees per round and output; their mean counts."
+        p.integer(1), 1, "Number of trees per round and output, which are averaged."
     ),
     "monotone_constraints": _Own(
         p.checked_later("a dict, tuple or str"), None,
         "1: the prediction may only rise with the column, -1: only fall.",
     ),
     "interaction_constraints": _Own(
-        p.checked_later("a list of lists or str"), None, "Groups of columns that may meet on a path."
+        p.checked_later("a list of lists or str"), None, "Groups of columns that may share a path."
     ),
     "importance_type": _Own(
         p.one_of("weight", "gain", "cover", "total_gain", "total_cover"), "gain",
-        "What `feature_importances_` holds the shares of.",
+        "The importance whose shares `feature_importances_` returns.",
     ),
     "device": _Own(p.one_of("cpu"), None, ""),
     "validate_parameters": _Own(
@@ -137,7 +137,7 @@ _OWN = {
     ),
     "feature_types": _Own(
         p.text_or("a list of 'q', 'float', 'int', 'i' and 'c'", list, tuple), None,
-        '"c" makes a column of numbers categories.',
+        '"c" declares a numeric column as categories.',
     ),
     "feature_weights": _Own(
         p.ParameterRule("None: columns are drawn with equal probability", p.none.allows), None, ""
@@ -146,7 +146,7 @@ _OWN = {
         p.integer(1), 4, "Fewer categories than this are split one against the rest."
     ),
     "max_cat_threshold": _Own(
-        p.integer(1), 64, "How many categories of their order are tried from either end."
+        p.integer(1), 64, "Maximum number of categories on one side, from either end of their order."
     ),
     "multi_strategy": _Own(
         p.ParameterRule(
@@ -157,30 +157,30 @@ _OWN = {
     ),
     "eval_metric": _Own(
         p.text_or("the name of a metric", str) | _FUNCTION | _NAMES, None,
-        "What `eval_set` is evaluated by, by XGBoost's names; a function of (y, prediction) is minimised.",
+        "Metrics for `eval_set`, by XGBoost's names; a function of (y, prediction) is minimised.",
     ),
     "early_stopping_rounds": _Own(
         p.integer(1), None,
-        "Stop when the last metric has not become better on the last table for so many rounds.",
+        "Stop when the last metric on the last table has not improved for this many rounds.",
     ),
     "callbacks": _Own(
         p.text_or("a list of callbacks", list, tuple), None,
-        "What is done between rounds, see `arboretum.callback`.",
+        "Callbacks between rounds, see `arboretum.callback`.",
     ),
-    "rate_drop": _Own(p.real(0, 1), 0.0, "dart: share of the rounds left out."),
-    "skip_drop": _Own(p.real(0, 1), 0.0, "dart: probability that a round leaves out none."),
+    "rate_drop": _Own(p.real(0, 1), 0.0, "dart: share of the rounds dropped."),
+    "skip_drop": _Own(p.real(0, 1), 0.0, "dart: probability that a round drops none."),
     "one_drop": _Own(
         p.flag | p.ParameterRule("0 or 1", p.integer(0, 1).allows),
         False,
-        "dart: leave out at least one round.",
+        "dart: drop at least one round.",
     ),
     "sample_type": _Own(
         p.one_of("uniform", "weighted"), "uniform",
-        "dart: rounds are drawn with equal probability, or by what they count.",
+        "dart: draw rounds with equal probability, or by their weights.",
     ),
     "normalize_type": _Own(
         p.one_of("tree", "forest"), "tree",
-        "dart: how new and dropped trees share what they have learned.",
+        "dart: how new and dropped trees are scaled.",
     ),
     "proposals": _Own(
         p.ParameterRule(
@@ -189,12 +189,12 @@ _OWN = {
         ),
         "round",
         '``tree_method="approx"``: when cuts are proposed. "round": before every round, by the hessians of '
-        'all its trees together; "fit": once, before the first; and by the paper\'s words "global": once '
-        'for every tree; "local": anew at every split, for the rows of the node.',
+        'all its trees together; "fit": once, before the first round; in the paper\'s terms "global": once '
+        'for every tree; "local": at every split, for the rows of the node.',
     ),
     "sketch_eps": _Own(
         p.real(0, 1, open_low=True, open_high=True), None,
-        '``tree_method="approx"``: from one proposed cut to the next lies less than this share of the '
+        '``tree_method="approx"``: between two proposed cuts lies less than this share of the '
         "hessian (a single value may have more). Instead of `max_bin`.",
     ),
     **{name: _Own(XGBOOST.settings[name].rule, None, text) for name, text in _LOSS_TEXTS.items()},
@@ -216,11 +216,11 @@ PARAMETERS = {
     "n_jobs": Parameter(p.jobs, RUNNING["n_jobs"].text + " Also ``nthread``."),
     "missing": Parameter(
         p.text_or("a number", int, float, np.number),
-        "The value that stands for a missing one, besides NaN. What a sparse matrix does not store is "
+        "The value that means missing, besides NaN. Entries that a sparse matrix does not store are "
         "missing.",
     ),
     "enable_categorical": Parameter(
-        p.flag, "Accepted: columns of strings and categories are categories by their type."
+        p.flag, "Accepted without effect: columns of strings and categories are always categories."
     ),
 }
 
@@ -231,7 +231,7 @@ ATTRIBUTES = {
     "schema_ : Schema": "Names, kinds and categories of the columns.",
     "n_features_in_ : int": "",
     "feature_names_in_ : array of str": "Only if the training table had names.",
-    "feature_importances_ : float array": "The columns' shares of what `importance_type` counts.",
+    "feature_importances_ : float array": "The columns' shares of the importance named by `importance_type`.",
     "best_iteration, best_score": "Only with early stopping.",
     **Interruptible._attributes_of_rounds,
 }

@@ -1,4 +1,4 @@
-"""From XGBoost's parameters and a learned table to the recipe that the engine boosts by."""
+"""From XGBoost's parameters and a learned table to the recipe of the booster."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _INSTEAD = {1: "reg:squarederror", 2: "binary:logistic", 3: "multi:softprob"}  #
 def make_recipe(
     model: XGBModel, training: TrainingTable, seed: int, n_jobs: int, *, evaluates: bool
 ) -> Recipe:
-    """Return what is learned, and how; metrics only if there are tables to evaluate, or they are named."""
+    """Return the recipe; it has metrics only if there are evaluation tables, or metrics are named."""
     objective = XGBOOST.find_objective(
         _objective_name(model, training.n_classes), training.n_classes,
         **XGBOOST.settings_of(model, "objectives"), seed=seed % 2**32,
@@ -59,9 +59,9 @@ def make_recipe(
     )
 
 
-# ---------------------------------------------------------------------- what is learned
+# ---------------------------------------------------------------------- the objective
 def _objective_name(model: XGBModel, n_classes: int | None) -> str | Callable:
-    """Return an objective that fits the kind of estimator, or refuse it."""
+    """Return the name of the objective; raise if it does not fit the kind of estimator."""
     name = model.objective or model.usual_objective
     if callable(name) and model.target != "orders":
         return name
@@ -73,7 +73,7 @@ def _objective_name(model: XGBModel, n_classes: int | None) -> str | Callable:
         raise ParameterError(f"objective {name!r} is for {known}: use {others[known]}")
     if model.target == "classes" and known not in ("classes", "two classes"):
         raise ParameterError(
-            f"objective {name!r} does not tell classes: XGBClassifier takes 'binary:logistic', "
+            f"objective {name!r} does not predict classes: XGBClassifier takes 'binary:logistic', "
             "'binary:logitraw', 'binary:hinge', 'multi:softprob', 'multi:softmax' or a function"
         )
     several = name == "binary:logistic" and (n_classes or 2) > 2
@@ -81,7 +81,7 @@ def _objective_name(model: XGBModel, n_classes: int | None) -> str | Callable:
 
 
 def is_raw(objective: Objective) -> bool:
-    """Tell whether predictions are margins that stand for probabilities."""
+    """Return True if predictions are margins (log odds) of probabilities."""
     return objective.name == "binary:logitraw"
 
 
@@ -102,21 +102,23 @@ def _start(model: XGBModel, objective: Objective) -> np.ndarray | None:
     return np.array(np.broadcast_to(margins, objective.n_outputs))
 
 
-# ---------------------------------------------------------------------- what it is evaluated by
+# ---------------------------------------------------------------------- metrics
 def _metrics(model: XGBModel, objective: Objective) -> list[Measure]:
-    """Return the metrics asked for by name, else that of the objective, and behind them the functions."""
+    """Return the metrics requested by name, else that of the objective, and then the functions."""
     settings, given = XGBOOST.settings_of(model, "metrics"), model.eval_metric
-    asked = list(given) if isinstance(given, list | tuple) else [given]
-    named = [one for one in asked if one is not None and not callable(one)]
+    requested = list(given) if isinstance(given, list | tuple) else [given]
+    named = [one for one in requested if one is not None and not callable(one)]
     if not named:
         name = objective.name
-        if isinstance(objective, UserObjective):  # measured as what it stands instead of
+        if isinstance(
+            objective, UserObjective
+        ):  # evaluated like the built-in objective it replaces
             name = _INSTEAD[min(objective.n_classes or 1, 3)]
         named = [XGBOOST.default_metric(name, **settings)]
     by_name = [measure_by(XGBOOST.find_metrics(one, **settings)) for one in named]
     if is_raw(objective):
         by_name = [_of_probabilities(one) for one in by_name]
-    return by_name + [_of_function(one, objective) for one in asked if callable(one)]
+    return by_name + [_of_function(one, objective) for one in requested if callable(one)]
 
 
 def _of_function(function: Callable, objective: Objective) -> Measure:
@@ -126,21 +128,21 @@ def _of_function(function: Callable, objective: Objective) -> Measure:
     ``multi:softmax``, and the margins behind an objective of the user's own.
     """
     name = getattr(function, "__name__", type(function).__name__)
-    takes_weight, is_told = _takes_weight(function), False
+    takes_weight, has_warned = _takes_weight(function), False
 
     def measure(
         truth: EvaluationSet, prediction: np.ndarray, margin: np.ndarray
     ) -> list[MetricValue]:
-        nonlocal is_told
+        nonlocal has_warned
         if isinstance(objective, UserObjective):
             prediction = margin[:, 0] if objective.n_outputs == 1 else margin
         elif objective.name == "multi:softmax":
             prediction = prediction.argmax(axis=1).astype(np.float64)
         weighs = truth.weight is not None
-        if weighs and not takes_weight and not is_told:
-            is_told = True
+        if weighs and not takes_weight and not has_warned:
+            has_warned = True
             warn_caller(
-                f"the metric {name!r} takes no sample_weight, so it counts all rows alike: let it take "
+                f"the metric {name!r} takes no sample_weight, so it weights all rows equally: let it take "
                 "(y, prediction, sample_weight=None)"
             )
         how = {"sample_weight": truth.weight} if weighs and takes_weight else {}
@@ -162,7 +164,7 @@ def _takes_weight(function: Callable) -> bool:
 
 
 def _of_probabilities(measure: Measure) -> Measure:
-    """Return a measure that is given the probabilities of raw margins."""
+    """Return a measure that gets the probabilities of raw margins."""
 
     def raw(truth: EvaluationSet, prediction: np.ndarray, margin: np.ndarray) -> list[MetricValue]:
         return measure(truth, probability(prediction), margin)
@@ -170,13 +172,13 @@ def _of_probabilities(measure: Measure) -> Measure:
     return raw
 
 
-# ---------------------------------------------------------------------- how it is learned
+# ---------------------------------------------------------------------- the plan
 def _table_maker(model: XGBModel, training: TrainingTable, seed: int) -> TableMaker:
-    """Return how splits are searched.
+    """Return the maker of the table in which splits are searched.
 
-    Left to choose, tiny tables are searched exactly. Each of their values has a bin of its own, so the
-    splits are those of "hist", but many of them gain the same, and sums of 16 bits would choose among those
-    by chance.
+    With "auto", tiny tables are searched exactly. Each of their values has a bin of its own, so the
+    splits are those of "hist", but many of them have equal gains, and sums of 16 bits would choose among
+    them by chance.
     """
     method, max_bin = value(model, "tree_method"), int(value(model, "max_bin"))
     words = [one.name for one in training.schema.columns if one.kind == "categorical"]
@@ -203,11 +205,11 @@ def _table_maker(model: XGBModel, training: TrainingTable, seed: int) -> TableMa
 
 
 def _sketches(model: XGBModel, max_bin: int, *, by_leaf: bool) -> Sketches:
-    """Return how cuts are proposed."""
+    """Return the maker of bins by proposed cuts."""
     proposals, eps = value(model, "proposals"), model.sketch_eps
     if eps is not None and model.max_bin is not None:
         raise ParameterError(
-            "sketch_eps and max_bin are two ways to say how many cuts are proposed: give one of them"
+            "sketch_eps and max_bin both set the number of proposed cuts: give one of them"
         )
     if proposals == "local":
         grown_otherwise = {
@@ -218,7 +220,7 @@ def _sketches(model: XGBModel, max_bin: int, *, by_leaf: bool) -> Sketches:
         for what, is_set in grown_otherwise.items():
             if is_set:
                 raise ParameterError(
-                    f"proposals='local' grows every node by itself and knows no {what}: use 'global'"
+                    f"proposals='local' grows every node by itself and does not support {what}: use 'global'"
                 )
     return Sketches(max_bin, proposals, None if eps is None else float(eps))
 
@@ -226,7 +228,7 @@ def _sketches(model: XGBModel, max_bin: int, *, by_leaf: bool) -> Sketches:
 def make_plan(
     model: XGBModel, objective: Objective, schema: Schema, seed: int, n_jobs: int
 ) -> BoostPlan:
-    """Return how to boost."""
+    """Return the plan of boosting."""
     n_parallel = value(model, "num_parallel_tree")
     signs, groups = model.monotone_constraints, model.interaction_constraints
     if signs is not None:
@@ -253,7 +255,7 @@ def _rules(model: XGBModel, objective: Objective, n_features: int) -> SplitRules
     by_level, by_node = _drawn(model, n_features)
     if not max_depth and not max_leaves and value(model, "grow_policy") == "lossguide":
         raise ParameterError(
-            "grow_policy='lossguide' needs an end: set max_leaves, or a max_depth above 0"
+            "grow_policy='lossguide' needs a limit: set max_leaves, or a max_depth above 0"
         )
     return SplitRules(
         l1=float(value(model, "reg_alpha")),
@@ -280,7 +282,7 @@ def _rules(model: XGBModel, objective: Objective, n_features: int) -> SplitRules
 
 
 def _drawn(model: XGBModel, n_features: int) -> tuple[int, int]:
-    """Return how many columns a depth and a node draw; 0 for all."""
+    """Return the number of columns drawn per depth and per node; 0 for all."""
     tree = max(1, int(value(model, "colsample_bytree") * n_features))
     level = max(1, int(value(model, "colsample_bylevel") * tree))
     node = max(1, int(value(model, "colsample_bynode") * level))

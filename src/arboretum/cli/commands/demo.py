@@ -1,6 +1,6 @@
 """`arboretum demo`: a short session on a table that comes with the package.
 
-Every step is a command a person could have typed; it is printed before it runs.
+Every step is a command that a person could have typed; it is printed before it runs.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from arboretum.cli.commands.train import Training, train
 from arboretum.cli.data import seedlings
 from arboretum.cli.files import load_model
 from arboretum.cli.guard import UsageError
-from arboretum.cli.screen import heading, print_table, tell
+from arboretum.cli.screen import heading, print_note, print_table
 from arboretum.cli.summary import importances
 from arboretum.engine.compiler.signatures import DEMO
 from arboretum.engine.compiler.warmup import warmup
 
 __all__ = ["demo"]
 
-_EVERY = 4  # each fourth row is kept to judge the model by
+_EVERY = 4  # every fourth row is held out to evaluate the model
 
 
 def demo(directory: Path, force: bool = False) -> None:
-    """Run the command; files go to ``directory``, which is made if need be."""
+    """Run the command; files go to ``directory``, which is made if needed."""
     if directory.exists() and not directory.is_dir():
         raise UsageError(f"{str(directory)!r} is a file: -o takes a directory")
     directory.mkdir(parents=True, exist_ok=True)
@@ -39,23 +39,23 @@ def demo(directory: Path, force: bool = False) -> None:
     warmup(DEMO)
     target = seedlings.TARGET
 
-    _say("train", training, "--target", target, "--prune-cv", "--rule", "1se", "-o", model)
+    _run("train", training, "--target", target, "--prune-cv", "--rule", "1se", "-o", model)
     train(Training(training, target, model, prune_cv=True, rule="1se"))
-    _say("evaluate", model, test)
+    _run("evaluate", model, test)
     evaluate(model, test, target=None, weight=None)
-    _say("show", model)
+    _run("show", model)
     show(model, None, None, None)
-    _say("show", model, "-o", picture)
+    _run("show", model, "-o", picture)
     drawn = _draw(model, picture)
     _print_importances(model)
     files = [
-        (str(training), "450 seedlings to learn from"),
-        (str(test), "150 others to judge by"),
+        (str(training), "450 seedlings for training"),
+        (str(test), "150 others for evaluation"),
         (str(model), "the model"),
     ]
     if drawn:
         files.append((str(picture), "the tree as a picture"))
-    print_table("Files", ("file", "what it is"), files)
+    print_table("Files", ("file", "contents"), files)
     heading("Try next")
     for words in (
         ("report", model, test, "--train", training, "-o", directory / "model.html"),
@@ -68,7 +68,7 @@ def demo(directory: Path, force: bool = False) -> None:
 
 
 def _data() -> tuple[str, str]:
-    """Return the rows to learn from and the rows to judge by, as CSV."""
+    """Return the training rows and the evaluation rows, as CSV."""
     header, *rows = seedlings.PATH.read_text(encoding="utf-8").splitlines()
     held_out = rows[_EVERY - 1 :: _EVERY]
     kept = [row for i, row in enumerate(rows) if i % _EVERY != _EVERY - 1]
@@ -77,7 +77,7 @@ def _data() -> tuple[str, str]:
 
 
 def _check_files(texts: dict[Path, str], made: tuple[Path, ...]) -> None:
-    """Raise if the directory has files of these names that are not the demo's."""
+    """Raise if the directory has files of these names that are not from the demo."""
     if all(path.exists() and path.read_bytes() == text.encode() for path, text in texts.items()):
         return  # it ran here before
     for path in (*texts, *made):
@@ -92,7 +92,7 @@ def _draw(model: Path, picture: Path) -> bool:
     try:
         save_picture(load_model(model), picture)
     except ImportError as error:
-        tell(str(error))
+        print_note(str(error))
         return False
     print(f"{picture} written")
     return True
@@ -113,6 +113,6 @@ def _command(*words: object) -> str:
     return " ".join(["arboretum", *(shlex.quote(str(word)) for word in words)])
 
 
-def _say(*words: object) -> None:
+def _run(*words: object) -> None:
     print()
     heading(f"$ {_command(*words)}")

@@ -1,4 +1,4 @@
-"""`arboretum describe`: what a model file holds."""
+"""`arboretum describe`: the contents of a model file."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ def _best_round(model: Any) -> list[tuple[str, str]]:
     best = getattr(model, "_best", None)
     if best is None:
         return []
-    return [("best round", f"{best[0] + 1}; later trees take no part in predictions")]
+    return [("best round", f"{best[0] + 1}; later trees are not used")]
 
 
 def _what_next(model_file: Path) -> tuple[str, str]:
-    """Return which commands show more of a model."""
+    """Return the commands that show more of a model."""
     name = model_file.name
     commands = (f"explain {name} DATA --row 17", f"show {name}", f"report {name} DATA")
     return "more", "; ".join(f"arboretum {command}" for command in commands)

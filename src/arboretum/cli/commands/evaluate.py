@@ -1,4 +1,4 @@
-"""`arboretum evaluate`: how good a model is on a data file."""
+"""`arboretum evaluate`: the quality of a model on a data file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from arboretum.cli.guard import UsageError
 from arboretum.cli.problem import Problem, split_again
 from arboretum.cli.reading import Reading, read_like
 from arboretum.cli.scores import is_classifier, print_scores, score
-from arboretum.cli.screen import plural, tell
+from arboretum.cli.screen import plural, print_note
 from arboretum.cli.stopwatch import working
 
 __all__ = ["evaluate"]
@@ -27,12 +27,12 @@ def evaluate(
     Parameters
     ----------
     target, weight : str or None
-        Columns; without a target the one the model was trained for is used.
+        Columns; without a target, the column the model was trained to predict.
     """
     model = load_model(model_file)
     target = target or model.notes_.get("target")
     if target is None:
-        raise UsageError(f"{str(model_file)!r} does not say what it predicts: give --target COLUMN")
+        raise UsageError(f"{str(model_file)!r} does not name its target: give --target COLUMN")
     data = read_like(model, data_file, reading)
     task = "classification" if is_classifier(model) else "regression"
     problem = Problem.of(data, task, target, weight)
@@ -40,7 +40,7 @@ def evaluate(
     if parts is not None:
         training, problem = parts
         which = "held-out row"
-        tell(
+        print_note(
             f"{data.path} is the training file: only its {problem.n_rows:,} held-out rows (--test-size) are "
             f"scored, not the {training.n_rows:,} training rows"
         )

@@ -16,7 +16,7 @@ from arboretum.cli.guard import UsageError, in_command_words
 from arboretum.cli.problem import Problem, training_part
 from arboretum.cli.reading import Reading, read_like
 from arboretum.cli.scores import is_classifier
-from arboretum.cli.screen import file_size, plural, print_sheet, tell
+from arboretum.cli.screen import file_size, plural, print_note, print_sheet
 from arboretum.cli.stopwatch import working
 from arboretum.data.column_warnings import Unseen, gather_unseen, warn_unseen
 from arboretum.data.slices import take_rows
@@ -27,7 +27,7 @@ from arboretum.predict.walk import leaves_of
 
 __all__ = ["explain"]
 
-# what the options ask, by the worksheet's own names
+# the options, by the names the worksheet uses
 _OPTIONS = {
     "row": "--row NUMBER",
     "node": "--node NUMBER --tree NUMBER",
@@ -54,11 +54,11 @@ def explain(
     Parameters
     ----------
     row : int or None
-        A row of the file, counted from 0: its journey, what columns add, the worksheet of its leaf.
+        A row of the file, counted from 0: its path, the contributions of columns, the worksheet of its leaf.
     node, tree : int and str, or None
-        A node, and of which tree; 0 is the root, and the first tree.
+        A node, and its tree; 0 is the root, and the first tree.
     member : str or None
-        Which model of a stack, a vote or a bag: all questions are then about it.
+        A model of a stack, a vote or a bag, to explain instead of the whole.
     number : int or None
         A round of boosting, counted from 0.
     shap : Path or None
@@ -74,14 +74,14 @@ def explain(
     model = load_model(model_file)
     target = target or model.notes_.get("target")
     if target is None:
-        raise UsageError(f"{str(model_file)!r} does not say what it predicts: give --target COLUMN")
+        raise UsageError(f"{str(model_file)!r} does not name its target: give --target COLUMN")
     problem = _problem(model, data_file, target, reading)
     X, part = problem.features.table, training_part(model, problem)
     book = None
     if member is not None or shap is None or (row, node, number) != (None, None, None):
         import arboretum
 
-        # of a row, only its own unseen categories matter: `_one_row` names them
+        # for a row, only its own unseen categories matter: `_one_row` names them
         with nullcontext() if row is None else gather_unseen({}):
             book = arboretum.worksheet(model, part.features.table, part.y, part.weight)
     if book is not None and member is not None:
@@ -89,7 +89,7 @@ def explain(
         model, X = book.model, book.table
         if member == "final" and _joined(
             model
-        ):  # of a stack, whose columns are the others' answers
+        ):  # in a stack its columns are the predictions of the others
             _explain_final(book, row, node, number, shap)
             return
     elif node is not None:
@@ -123,7 +123,7 @@ def _problem(model: Any, path: Path, target: str, reading: Reading | None) -> Pr
 
 
 def _joined(model: Any) -> list[str]:
-    """Return the names of the models that a stack or a vote joins; of other models none."""
+    """Return the names of the models that a stack or a vote joins; for other models none."""
     return [name for name, _ in model._pairs()] if hasattr(model, "_pairs") else []
 
 
@@ -137,26 +137,26 @@ def _refuse_joined(model: Any, what: str) -> None:
         )
 
 
-def _print_answer(ask: Any, *asked: Any) -> None:
-    """Print what a worksheet answers; what the model does not have is said in words of the command line."""
+def _print_answer(compute: Any, *arguments: Any) -> None:
+    """Print a sheet of a worksheet; errors about missing parts are put in words of the command line."""
     try:
-        print_sheet(ask(*asked))
+        print_sheet(compute(*arguments))
     except NotInModel as error:
         raise UsageError(error.why) from None
 
 
 def _print_overview(model: Any, book: Any) -> None:
-    """Print what there is to ask about, and the options that ask it."""
+    """Print the parts that can be shown, and the options that show them."""
     sheet = book.sheet()
     print_sheet(
         replace(sheet, notes=[note for note in sheet.notes if not note.startswith("Ask .")])
     )
     names = _joined(model)
     if names:
-        tell(f"--row NUMBER shows a row; --member NAME one of {', '.join(names)}")
+        print_note(f"--row NUMBER shows a row; --member NAME one of {', '.join(names)}")
         return
     options = [_OPTIONS[name] for name in book.answers if name in _OPTIONS]
-    tell(f"more: {', '.join(options)}")
+    print_note(f"more: {', '.join(options)}")
 
 
 def _member_of(book: Any, name: str) -> Any:
@@ -170,10 +170,10 @@ def _member_of(book: Any, name: str) -> Any:
 
 
 def _explain_final(book: Any, row: int | None, *refused: Any) -> None:
-    """Show the final model of a stack, or what it makes of a row."""
+    """Show the final model of a stack, or its prediction for a row."""
     if any(one is not None for one in refused):
         raise UsageError(
-            "--member final takes --row NUMBER only: it learned from answers to rows that the others had "
+            "--member final takes --row NUMBER only: it learned from predictions of rows that the others had "
             "not seen, which are not kept"
         )
     if row is not None:
@@ -181,12 +181,12 @@ def _explain_final(book: Any, row: int | None, *refused: Any) -> None:
         return
     print_sheet(book.sheet())
     if hasattr(book.model.final_estimator_, "trees_"):
-        tell("its trees: `arboretum show MODEL --member final`")
+        print_note("its trees: `arboretum show MODEL --member final`")
 
 
 # ---------------------------------------------------------------------- a row
 def _one_row(model: Any, X: Any, row: int) -> Any:
-    """Return a row of a table; warn of its unseen categories, by its number."""
+    """Return a row of a table; warn of its unseen categories, with its number."""
     if not 0 <= row < X.n_rows:
         raise UsageError(f"there is no row {row}: the file has rows 0 to {X.n_rows - 1:,}")
     one, found = take_rows(X, np.array([row])), Unseen()
@@ -199,36 +199,36 @@ def _one_row(model: Any, X: Any, row: int) -> Any:
 
 
 def _explain_row(model: Any, book: Any, X: Any, row: int, one: Any, tree: Any) -> None:
-    """Show the journey of a row, what columns add to its answer, and the worksheet of its leaf."""
+    """Show the path of a row, the contributions of columns, and the worksheet of its leaf."""
     from arboretum.explain.worksheet.journey import waterfall_table
     from arboretum.explain.worksheet.sheet import Sheet
 
     try:
         sheet = book.row(row if book.table is X else one)
-    except DataError as error:  # another file than that of the training
-        tell(f"row {row} is explained as a new row: {in_command_words(str(error))}")
+    except DataError as error:  # not the training file
+        print_note(f"row {row} is explained as a new row: {in_command_words(str(error))}")
         sheet = book.row(one)
     print_sheet(sheet)
     added = waterfall_table(model, one)
     if added is not None:
-        print_sheet(Sheet(f"what the columns of row {row} add", tables=[added]))
+        print_sheet(Sheet(f"contributions of the columns to row {row}", tables=[added]))
     names = _joined(model)
     if names:
-        tell(f"the journey through one of its models: add --member, one of {', '.join(names)}")
+        print_note(f"the path through one of its models: add --member, one of {', '.join(names)}")
         return
-    if sheet.parts:  # the leaf of a single tree is part of its journey
+    if sheet.parts:  # the leaf of a single tree is part of its path
         return
     try:
         which = 0 if tree is None else tree
         picked = pick_tree(model, which, "--tree").tree
         print_sheet(book.leaf(which, int(leaves_of(picked, model._encode(one))[0])))
     except (DataError, ParameterError) as error:
-        tell(f"no worksheet of its leaf: {in_command_words(str(error))}")
+        print_note(f"no worksheet of its leaf: {in_command_words(str(error))}")
 
 
 # ---------------------------------------------------------------------- all rows
 def _write_shap(model: Any, X: Any, path: Path) -> None:
-    """Write what every column adds to every answer; the last column is what they are added to."""
+    """Write the contribution of every column to every prediction; the last column is their base."""
     _refuse_joined(model, "SHAP values")
     with working(f"explaining {plural(X.n_rows, 'row')}"):
         values, base = model.shap_values(X), np.atleast_1d(model.shap_base_value())
@@ -250,6 +250,6 @@ def _write_shap(model: Any, X: Any, path: Path) -> None:
             for k in range(line.shape[1]):
                 cells += [repr(float(v)) for v in (*line[:, k], np.ravel(base)[k])]
             writer.writerow(cells)
-    tell(
+    print_note(
         f"SHAP values of {plural(len(values), 'row')} in {path} ({file_size(path.stat().st_size)})"
     )

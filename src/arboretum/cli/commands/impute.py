@@ -1,6 +1,6 @@
 """`arboretum impute`: a data file with its missing values filled.
 
-Cells that are there are copied as they are written in the file; only the missing ones change.
+Existing cells are copied byte for byte; only the missing ones change.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from arboretum.cli.files import TABLE, Data, check_output, column_text, target_v
 from arboretum.cli.guard import UsageError, complain
 from arboretum.cli.models import choose_task
 from arboretum.cli.reading import Reading, read_data
-from arboretum.cli.screen import file_size, number, plural, print_facts, print_table, tell
+from arboretum.cli.screen import file_size, number, plural, print_facts, print_note, print_table
 from arboretum.cli.stopwatch import Stopwatch, working
 from arboretum.data.reading.written import date_form, looks_like, write_number
 from arboretum.data.schema import Column
@@ -88,11 +88,11 @@ def impute(options: Imputation) -> None:
 # --------------------------------------------------------------------------- before
 def _check_options(options: Imputation) -> Path:
     if not options.output.name.lower().endswith(".csv"):
-        raise UsageError(f"-o {str(options.output)!r}: the filled table is CSV, call it *.csv")
+        raise UsageError(f"-o {str(options.output)!r}: the filled table is CSV, name it *.csv")
     inputs = {"the data file": options.data}
     output = check_output(options.output, TABLE, inputs, force=options.force)
     if options.task != "auto" and options.target is None:
-        raise UsageError("--task says what the target is: give --target too")
+        raise UsageError("--task is about the target: give --target too")
     return output
 
 
@@ -109,7 +109,7 @@ def _check_roles(options: Imputation) -> None:
 
 
 def _check_values(features: Data) -> None:
-    """Raise if a column has no value that gaps could be filled with."""
+    """Raise if a column has no value to fill gaps with."""
     from arboretum.data.refill import missing_cells
 
     empty = np.flatnonzero(missing_cells(features.table).all(axis=0))
@@ -161,7 +161,7 @@ def _make_imputer(options: Imputation, task: str) -> Any:
 def _filled_cells(
     data: Data, features: Data, filled: Table, imputer: Any
 ) -> dict[str, dict[int, str]]:
-    """Return what the gaps are filled with, as text: column -> row -> cell."""
+    """Return the filled values, as text: column -> row -> cell."""
     from arboretum.data.refill import missing_cells
 
     cells = {}
@@ -174,7 +174,7 @@ def _filled_cells(
 
 
 def _guesses(data: Data, column: Column, raw: Any, texts: list[str], gaps: np.ndarray) -> Any:
-    """Return how to write the value of a row: as the others of its column are written."""
+    """Return a function that writes the value of a row in the style of its column."""
     from arboretum.data.refill import readable
 
     known = np.flatnonzero(~gaps).tolist()
@@ -226,7 +226,7 @@ def _report(
         _print_columns(imputer, filled, cells)
         _print_rounds(imputer)
     else:
-        tell(f"nothing is missing in {options.data}: the output is a copy")
+        print_note(f"nothing is missing in {options.data}: the output is a copy")
     label = "none: similar rows are found without one (--target COLUMN)"
     if options.target is not None:
         label = f"{options.target}: {task}"
@@ -248,8 +248,8 @@ def _print_columns(imputer: Any, filled: Table, cells: Mapping[str, Mapping[int,
             share = f"{len(new) / filled.n_rows:.1%}"
             values = filled.columns[f]
             numbers = None if isinstance(values, Words) else values.values[list(new)]
-            said = _sum_up(list(new.values()), numbers)
-            rows.append([column.name, column.kind, f"{len(new):,}", share, said])
+            summary = _sum_up(list(new.values()), numbers)
+            rows.append([column.name, column.kind, f"{len(new):,}", share, summary])
     header = ["column", "kind", "missing", "share", "filled with"]
     print_table("Columns with missing values", header, rows, right=[2, 3])
 
@@ -271,5 +271,5 @@ def _print_rounds(imputer: Any) -> None:
         for step in imputer.report_
     ]
     end = "the guesses settled" if imputer.converged_ else "stopped by --max-iter"
-    header = ["round", "categories changed", "farthest move (std. dev.)", "no row near"]
+    header = ["round", "categories changed", "largest change (std. dev.)", "no row near"]
     print_table(f"Rounds: {end}", header, rows, right=range(4))

@@ -16,7 +16,7 @@ from arboretum.cli.files import TABLE, Data, check_output, column_text, features
 from arboretum.cli.guard import UsageError
 from arboretum.cli.reading import Reading, read_like
 from arboretum.cli.scores import is_classifier
-from arboretum.cli.screen import plural, tell
+from arboretum.cli.screen import plural, print_note
 from arboretum.cli.stopwatch import working
 
 __all__ = ["predict"]
@@ -42,10 +42,10 @@ def predict(
     proba : bool
         Add the probability of every class.
     identifier : str or None
-        A column to copy, as it is written in the data file.
+        A column to copy, as written in the data file.
     missing : str or None
         "per-class": copies of rows with gaps, and the votes that each gets for its class.
-    escape_formulas : bool
+    Put ' before texts that a spreadsheet would run as formulas.
         Put ' before texts that a spreadsheet would take for formulas.
     """
     if output is not None:
@@ -69,12 +69,12 @@ def predict(
     _check_header([name for name, _ in columns])
     if output is not None and _is_parquet(output):
         _write_parquet(output, columns)
-        tell(f"{plural(data.n_rows, 'prediction')} in {output}")
+        print_note(f"{plural(data.n_rows, 'prediction')} in {output}")
         return
     with _open(output) as file:
         write_csv(file, columns, escape_formulas=escape_formulas)
     if output is not None:
-        tell(f"{plural(data.n_rows, 'prediction')} in {output}")
+        print_note(f"{plural(data.n_rows, 'prediction')} in {output}")
 
 
 def _predictions(model: Any, features: Data, proba: bool) -> list[tuple[str, list]]:
@@ -96,14 +96,14 @@ def _check_copies(model: Any, missing: str, proba: bool) -> None:
         raise UsageError(f"--missing may be per-class, got {missing!r}")
     if not hasattr(model, "predict_copies"):
         raise UsageError(
-            f"--missing per-class needs a forest of classes, not a {type(model).__name__}: leave it out"
+            f"--missing per-class needs a classification forest, not a {type(model).__name__}: leave it out"
         )
     if proba:
         raise UsageError("--missing per-class counts votes: leave --proba out")
 
 
 def _copies(model: Any, features: Data) -> list[tuple[str, list]]:
-    """Return the answers, and the votes that the copy of every class got for its own class."""
+    """Return the predictions, and the votes that the copy of every class got for its own class."""
     copies = model.predict_copies(features.table)
     names = [f"votes_{label}" for label in copies.classes.tolist()]
     votes = zip(names, copies.own_votes.T.tolist())
@@ -143,6 +143,6 @@ def _open(output: Path | None) -> Iterator[IO[str]]:
         with open(output, "w", encoding="utf-8", newline="") as file:
             yield file
         return
-    if hasattr(sys.stdout, "reconfigure"):  # CSV is UTF-8 whatever the terminal speaks
+    if hasattr(sys.stdout, "reconfigure"):  # CSV is UTF-8, whatever the encoding of the terminal
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
     yield sys.stdout

@@ -11,7 +11,7 @@ from arboretum.cli.guard import UsageError
 from arboretum.cli.problem import Problem, training_part
 from arboretum.cli.reading import Reading, read_like
 from arboretum.cli.scores import is_classifier
-from arboretum.cli.screen import file_size, plural, tell
+from arboretum.cli.screen import file_size, plural, print_note
 from arboretum.cli.stopwatch import working
 from arboretum.cli.summary import training_rows
 
@@ -34,9 +34,9 @@ def report(
     Parameters
     ----------
     target : str or None
-        The column of the truth; None: the one the model was trained for.
+        The column of actual values; None: the column the model was trained to predict.
     train : Path or None
-        The training file: its figures stand beside, and nodes get worksheets.
+        The training file: the page adds its figures and the worksheets of nodes.
     rows : str
         "sample", "none" or a number.
     """
@@ -54,7 +54,7 @@ def report(
     model = load_model(model_file)
     target = target or model.notes_.get("target")
     if target is None:
-        raise UsageError(f"{str(model_file)!r} does not say what it predicts: give --target COLUMN")
+        raise UsageError(f"{str(model_file)!r} does not name its target: give --target COLUMN")
     X, y = _table(model, data_file, target, reading)
     trained = None if train is None else _training_table(model, train, target, reading)
     with working(f"making a page of {plural(X.n_rows, 'row')}"):
@@ -63,7 +63,7 @@ def report(
             progress_bar=False,
         )  # fmt: skip
     assert made.path is not None
-    tell(f"wrote {made.path} ({file_size(made.path.stat().st_size)}): open it in a browser")
+    print_note(f"wrote {made.path} ({file_size(made.path.stat().st_size)}): open it in a browser")
 
 
 def _table(model: Any, path: Path, target: str, reading: Reading | None) -> tuple[Any, Any]:
@@ -75,10 +75,10 @@ def _table(model: Any, path: Path, target: str, reading: Reading | None) -> tupl
 def _training_table(
     model: Any, path: Path, target: str, reading: Reading | None
 ) -> tuple[Any, Any] | None:
-    """Return the training rows of a file; None if they are not there."""
+    """Return the training rows of a file; None if the file does not have them."""
     problem = training_part(model, _problem(model, path, target, reading))
     if problem.n_rows != training_rows(model):
-        tell(
+        print_note(
             f"{path} has {plural(problem.n_rows, 'row')}, the model was trained on "
             f"{training_rows(model):,}: the page has no worksheets and no figures of training rows"
         )

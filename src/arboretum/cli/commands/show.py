@@ -15,7 +15,7 @@ from arboretum.cli.forests import (
     refuse_joined,
 )
 from arboretum.cli.guard import UsageError
-from arboretum.cli.screen import file_size, stage, tell
+from arboretum.cli.screen import file_size, print_note, stage
 from arboretum.cli.summary import importances, is_rules
 from arboretum.explain.pick_tree import pick_tree
 
@@ -53,17 +53,17 @@ def show(
     max_depth : int or None
         Deeper splits are cut off.
     tree : str or None
-        Which tree of an ensemble: "7", or "3,1" for round 3 and class 1. None describes the ensemble where
+        A tree of an ensemble: "7", or "3,1" for round 3 and class 1. None describes the ensemble if
         the format is text, and shows tree 0 otherwise.
     decimals : int or None
-        Of thresholds and values; None: 2 in text, 3 in pictures and Graphviz source.
+        Decimals of thresholds and values; None: 2 in text, 3 in pictures and Graphviz source.
     member : str or None
-        Which model of a stack or a vote.
+        A model of a stack or a vote.
     """
     form = form or _guess(output)
     number = 0 if tree is None else parse_tree(tree)
     if form == "rules" and max_depth is not None:
-        raise UsageError("--max-depth does not go with rules: a rule is the way to a leaf")
+        raise UsageError("--max-depth does not go with rules: a rule is the path to a leaf")
     if form == "rules" and decimals is not None:
         raise UsageError("--decimals does not go with rules: they have six digits")
     if form in PICTURES and output is None:
@@ -79,7 +79,7 @@ def show(
         form = _form_of_rules(model, form, max_depth, tree)
     elif not as_a_whole:
         refuse_joined(model)
-        pick_tree(model, number, "--tree")  # errors in the words of the command line
+        pick_tree(model, number, "--tree")  # errors in terms of the command line
     if form in PICTURES:
         assert output is not None
         save_picture(model, output, form, max_depth, number, decimals)
@@ -93,7 +93,7 @@ def show(
         else:
             output.write_text(text, encoding="utf-8")
     if output is not None:
-        tell(f"{form} in {output} ({file_size(output.stat().st_size)})")
+        print_note(f"{form} in {output} ({file_size(output.stat().st_size)})")
 
 
 def _guess(output: Path | None) -> str:
@@ -102,7 +102,7 @@ def _guess(output: Path | None) -> str:
     suffix = output.suffix.lower()
     if suffix not in _SUFFIXES:
         raise UsageError(
-            f"cannot tell from the name {output.name!r} what to write: add --format, one of "
+            f"the name {output.name!r} does not give the format: add --format, one of "
             f"{', '.join(FORMATS)}"
         )
     return _SUFFIXES[suffix]

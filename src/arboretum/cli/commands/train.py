@@ -1,4 +1,4 @@
-"""`arboretum train`: a data file becomes a model file, with a summary of what was done."""
+"""`arboretum train`: a data file becomes a model file, with a summary."""
 
 from __future__ import annotations
 
@@ -26,7 +26,15 @@ from arboretum.cli.models import (
 from arboretum.cli.problem import Problem, divide, folds, split_note
 from arboretum.cli.reading import SPLIT, Reading, note_of, read_data
 from arboretum.cli.scores import print_scores, score
-from arboretum.cli.screen import file_size, number, plural, print_facts, print_text, stage, tell
+from arboretum.cli.screen import (
+    file_size,
+    number,
+    plural,
+    print_facts,
+    print_note,
+    print_text,
+    stage,
+)
 from arboretum.cli.stopwatch import working
 from arboretum.cli.summary import describe_parameters, describe_size, print_schema
 from arboretum.data.checks import list_names
@@ -85,7 +93,7 @@ def train(options: Training) -> None:
     judged = options.valid is not None or options.test_size is not None
     check_evaluation(model, options.early_stopping, options.curve, held_out=judged)
     problem = Problem.of(data, task, options.target, options.weight, options.drop)
-    _tell_of_target(options, problem)
+    _note_target(options, problem)
     known = {"target": options.target, "task": task, **note_of(data, options.reading)}
     if options.test_size is not None:
         known[SPLIT] = split_note(problem, options.test_size, options.seed or 0)
@@ -126,8 +134,8 @@ def train(options: Training) -> None:
         print_scores(scores, f"Scores on {plural(held_out.n_rows, 'row')} {origin}")
         if getattr(model, "_best", None) is not None:
             print_text(
-                "The best round was chosen by these rows, so the scores are a little too good. For fair "
-                "ones, run `arboretum evaluate` on rows that were not used here."
+                "The best round was chosen on these rows, so the scores are slightly optimistic. For "
+                "unbiased ones, run `arboretum evaluate` on rows that were not used here."
             )
 
 
@@ -135,7 +143,7 @@ def train(options: Training) -> None:
 def _check_options(options: Training) -> None:
     check_model(options.model)
     if options.rule is not None and not options.prune_cv:
-        raise UsageError("--rule says how --prune-cv chooses: give --prune-cv too")
+        raise UsageError("--rule belongs to --prune-cv: give --prune-cv too")
     if options.test_size is not None and options.valid is not None:
         raise UsageError("--test-size and --valid both hold rows out: give one of them")
     if options.test_size is not None and not 0 < options.test_size < 1:
@@ -165,25 +173,24 @@ def _check_outputs(options: Training) -> Path:
     return output
 
 
-def _tell_of_target(options: Training, problem: Problem) -> None:
-    """Say what is odd about the target, before any work is done."""
+def _note_target(options: Training, problem: Problem) -> None:
+    """Print a note if the target looks unusual, before any work is done."""
     different = len(set(problem.y.tolist()))
     if problem.task == "classification" and different > _MANY_CLASSES:
-        tell(
+        print_note(
             f"the target {options.target!r} holds {different:,} classes: the model will be large, and --task "
             "regression is for quantities"
         )
 
 
 def _make_model(options: Training, task: str) -> Any:
-    """Build the estimator; parameters it does not have are its own errors."""
+    """Build the estimator; it raises for parameters that it does not have."""
     parameters = parse_settings(options.settings)
     estimator = find_estimator(options.model, task)
     known = estimator().get_params()
     if options.prune_cv and not hasattr(estimator, "prune_cv"):
         raise UsageError(
-            f"{estimator.__name__} has no pruning path to choose from by cross-validation: leave "
-            "--prune-cv out"
+            f"{estimator.__name__} has no pruning path for cross-validation: leave --prune-cv out"
         )
     given = {
         "random_state": (options.seed, "--seed"),
@@ -194,10 +201,10 @@ def _make_model(options: Training, task: str) -> Any:
         if value is None:
             continue
         if name in parameters:
-            raise UsageError(f"{option} and --set {name}=… say the same: give one of them")
+            raise UsageError(f"{option} and --set {name}=… mean the same: give one of them")
         if name in known:
             parameters[name] = value
-        elif option != "--seed":  # which also draws the rows that are held out
+        elif option != "--seed":  # which also draws the held-out rows
             raise UsageError(f"{estimator.__name__} has no {name}: leave {option} out")
     if "random_state" in known:
         parameters.setdefault("random_state", 0)  # the same command gives the same model
@@ -205,7 +212,7 @@ def _make_model(options: Training, task: str) -> Any:
 
 
 def _hold_out(options: Training, model: Any, problem: Problem) -> tuple[Problem, Problem | None]:
-    """Return the rows to learn from and the rows to judge by."""
+    """Return the training rows and the held-out rows."""
     names = problem.features.names
     if options.valid is not None:
         data = read_data(options.valid, options.reading)
@@ -216,7 +223,7 @@ def _hold_out(options: Training, model: Any, problem: Problem) -> tuple[Problem,
         return problem, None
     from arboretum.data.schema import learn_schema
 
-    # errors shall name rows of the file, not of a part of it
+    # errors must name rows of the file, not of a part of it
     learn_schema(
         problem.features.table,
         categorical_features=getattr(model, "categorical_features", None),
@@ -240,7 +247,7 @@ def _fit(options: Training, model: Any, problem: Problem, held_out: Problem | No
 
 
 def _save(options: Training, model: Any, notes: dict[str, str], output: Path) -> None:
-    """Write the model file; what the model itself does not know goes into its notes."""
+    """Write the model file; facts that the model itself lacks go into its notes."""
     from arboretum.io.native import save
 
     if options.weight is not None:
@@ -250,7 +257,7 @@ def _save(options: Training, model: Any, notes: dict[str, str], output: Path) ->
 
 
 def _keep_partial(options: Training, model: Any, notes: dict[str, str], output: Path) -> None:
-    """After Ctrl-C, write the rounds that were finished beside the output, which stays as it is."""
+    """After Ctrl-C, write the finished rounds to a file beside the output, which stays as it is."""
     done = getattr(model, "interrupted_", None)
     if done is None:
         return
@@ -263,7 +270,7 @@ def _keep_partial(options: Training, model: Any, notes: dict[str, str], output: 
 def _describe_data(options: Training, data: Data, problem: Problem) -> str:
     text = f"{data.path}: {plural(data.n_rows, 'row')}"
     if problem.n_rows < data.n_rows:
-        text += f", {problem.n_rows:,} of them to learn from"
+        text += f", {problem.n_rows:,} of them for training"
     if options.weight is not None:
         text += f", weighted by {options.weight}"
     if options.drop:

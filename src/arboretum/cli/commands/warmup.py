@@ -1,10 +1,10 @@
-"""`arboretum warmup`: compile now what first fits would wait for."""
+"""`arboretum warmup`: compile ahead what first fits would wait for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from arboretum.cli.screen import print_facts, tell
+from arboretum.cli.screen import print_facts, print_note
 
 __all__ = ["warm_up"]
 
@@ -19,4 +19,4 @@ def warm_up(estimators: Sequence[str] | None, jobs: int | None) -> None:
         [("kernels", str(done)), ("kept in", str(writable_cache() or "no place: not kept"))]
     )
     for line in done.failed:
-        tell(f"not compiled: {line}")
+        print_note(f"not compiled: {line}")

@@ -1,1 +1,1 @@
-"""The table `arboretum demo` works on, and the recipe it was made by."""
+"""The table of `arboretum demo`, and the recipe that makes it."""

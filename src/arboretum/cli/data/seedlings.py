@@ -1,15 +1,15 @@
-"""Six hundred seedlings and what became of them: a made-up table that looks like a real one.
+"""Six hundred seedlings and their fate: a made-up table that looks like a real one.
 
-Numbers, categories, yes/no answers, a date and missing values, and a rule a tree can find:
+Numbers, categories, yes/no answers, a date and missing values, with a rule that a tree can find:
 
     thirsty     sand or chalk, never watered, more than 4 hours of sun       dies
     frozen      a tender species, below 30 cm, planted after 1 February     dies
     at home     loam, clay or peat, above 35 cm                             thrives
     otherwise                                                               survives
 
-One seedling in twelve does something else. Soil, sun and pH are missing here and there; pH tells
-nothing that the soil does not tell better. ``python -m arboretum.cli.data.seedlings`` writes the
-table anew, byte for byte (only `random.random` is used, which is the same on every machine).
+One seedling in twelve breaks the rule. Soil, sun and pH are missing here and there; pH has no
+information beyond that of the soil. ``python -m arboretum.cli.data.seedlings`` writes the
+table again, byte for byte (it uses only `random.random`, which is the same on every machine).
 """
 
 from __future__ import annotations

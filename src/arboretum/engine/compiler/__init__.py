@@ -1,7 +1,7 @@
 """Compiled kernels: how they are made, where they are kept, and what is compiled in advance.
 
 decorators.py        how a plain Python function becomes compiled code
-linking.py           what a kernel calls is linked into it
+private.py           all that is used of Numba and llvmlite beyond their public API, with tested versions
 by_reference.py      NamedTuples passed as one pointer
 by_address.py        kernels that are compiled apart from the kernels that call them
 cache.py             where compiled kernels are kept between runs

@@ -1,22 +1,23 @@
 """Kernels that kernels call by their address.
 
-What a kernel calls is compiled into it (linking.py). A large part that several kernels have, or that is
-large enough to be compiled by another process meanwhile, is better a kernel of its own:
+What a kernel calls is compiled into it. A large part that several kernels have, or that only some tables
+need, is better a kernel of its own:
 
     Python     address = address_of(scan, tree, rules)      compiled or read, like any kernel
                grow(address, tree, rules)
     kernel         call_at(address, (tree, rules))
 
-It must be a `kernel` or `addressed`, make no arrays and return nothing; a call takes some nanoseconds. A
-kernel that only hands a NamedTuple on need not know its type, and is compiled once for all of them: it is
-given `where_is` of the tuple, a number, which the kernel at the address takes for the tuple. Python asks for
+It must be a `kernel` or `addressed`, make no arrays and return nothing; a call takes some nanoseconds. An
+address of 0 stands for a kernel that is not needed and must not be called (`is_given`).
+
+A kernel that only passes a NamedTuple on need not know its type, and is compiled once for all of them: it
+takes `where_is` of the tuple, a number, which the kernel at the address takes for the tuple. Python compiles
 such a kernel with `stand_in` of the tuple.
 
     Python     address_of(middle, stand_in(table))          address_of(last, table)
     kernel     call_at(middle, (where_is(table), last))     middle: call_at(last, (table,))
 
-With ``NUMBA_DISABLE_JIT=1`` an address is the Python function, and a tuple is handed on itself, as it is
-where tuples are values (engine/compiler/linking.py).
+Where kernels are not linked (private.py), an address is the function, and a tuple is passed on itself.
 """
 
 from __future__ import annotations
@@ -26,42 +27,29 @@ from typing import Any
 
 import numba
 
-__all__ = ["address_of", "call_at", "form_of", "stand_in", "where_is"]
+from arboretum.engine.compiler.decorators import COMPILED
+from arboretum.engine.compiler.private import LINKED
 
-if numba.config.DISABLE_JIT:
+__all__ = ["address_of", "call_at", "form_of", "is_given", "stand_in", "where_is"]
 
-    def address_of(function: Callable, *arguments: Any) -> Any:
-        return function
-
-    def form_of(function: Callable, *arguments: Any) -> Callable:
-        return function
-
-    def call_at(address, arguments):
-        address(*arguments)
-
-    def where_is(named):
-        return named
-
-    def stand_in(named: Any) -> Any:
-        return named
-
-else:
-    from llvmlite import ir
-    from numba import types
-    from numba.core import cgutils
+if LINKED:
     from numba.extending import intrinsic
 
     from arboretum.engine.compiler.by_reference import ByReference
-    from arboretum.engine.compiler.linking import KernelCompiler
+    from arboretum.engine.compiler.private import (
+        cgutils,
+        entry_point,
+        ir,
+        key_of,
+        pointer_to,
+        types,
+    )
 
     def address_of(function: Callable, *arguments: Any) -> Any:
         """Return where the compiled form of a kernel for such arguments is."""
-        kernel: Any = function
-        key = kernel, *(kernel.typeof_pyval(one) for one in arguments)
+        key = function, key_of(function, arguments)
         if key not in _known:
-            kernel._compile_for_args(*arguments)
-            found = kernel.overloads[key[1:]]
-            _known[key] = found.library.get_pointer_to_function(found.fndesc.llvm_func_name)
+            _known[key] = pointer_to(function, arguments)
         return _known[key]
 
     _known: dict[tuple, int] = {}  # LLVM takes 100 µs to look for a name
@@ -69,12 +57,14 @@ else:
     def form_of(function: Callable, *arguments: Any) -> Callable:
         """Return the compiled form of a kernel for such arguments, as Python calls it.
 
-        It takes them for what they are said to be and does not ask, which saves a fifth of a microsecond: of
-        arguments of other types it would make anything at all.
+        It takes its arguments for what they are said to be and does not check, which saves a fifth of a
+        microsecond: with arguments of other types it would compute anything at all.
         """
-        kernel: Any = function
-        kernel._compile_for_args(*arguments)
-        return kernel.overloads[tuple(map(kernel.typeof_pyval, arguments))].entry_point
+        return entry_point(function, arguments)
+
+    def stand_in(named: Any) -> Any:
+        """Return something of the type of `where_is`."""
+        return 0
 
     @intrinsic
     def call_at(typingctx, address, arguments):
@@ -83,7 +73,7 @@ else:
         def build(context, builder, signature, given):
             kinds, convention = signature.args[1].types, context.call_conv
             form = convention.get_function_type(types.none, kinds)
-            # given back at once: in a loop, room for them at every call would fill the stack
+            # freed at once: in a loop, room for them at every call would fill the stack
             pointer = cgutils.voidptr_t
             save, restore = (
                 cgutils.get_or_insert_function(builder.module, kind, f"llvm.stack{name}")
@@ -104,8 +94,17 @@ else:
         return types.void(types.int64, arguments), build
 
     @intrinsic
+    def is_given(typingctx, address):
+        """Return whether an address is not 0."""
+
+        def build(context, builder, signature, given):
+            return builder.icmp_signed("!=", given[0], given[0].type(0))
+
+        return types.boolean(types.int64), build
+
+    @intrinsic
     def where_is(typingctx, named):
-        """Return the address of a NamedTuple that was handed over by reference."""
+        """Return the address of a NamedTuple that was passed by reference."""
 
         def build(context, builder, signature, given):
             if signature.return_type == named:
@@ -114,6 +113,41 @@ else:
 
         return (types.int64 if isinstance(named, ByReference) else named)(named), build
 
+else:
+
+    def address_of(function: Callable, *arguments: Any) -> Any:
+        return function
+
+    def form_of(function: Callable, *arguments: Any) -> Callable:
+        return function
+
     def stand_in(named: Any) -> Any:
-        """Return something of the type of `where_is`."""
-        return named if KernelCompiler is None else 0
+        return named
+
+    def call_at(address, arguments):
+        address(*arguments)
+
+    def is_given(address):
+        return address != 0
+
+    def where_is(named):
+        return named
+
+
+if COMPILED and not LINKED:
+    from numba.extending import overload
+
+    @overload(call_at)
+    def _call(address, arguments):
+        if isinstance(address, numba.types.Integer):  # 0: a kernel that is not needed
+            return lambda address, arguments: None
+        return lambda address, arguments: address(*arguments)
+
+    @overload(is_given)
+    def _is_given(address):
+        found = not isinstance(address, numba.types.Integer)
+        return lambda address: found
+
+    @overload(where_is)
+    def _where_is(named):
+        return lambda named: named

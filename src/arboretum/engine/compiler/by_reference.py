@@ -24,12 +24,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.core.datamodel.models import PrimitiveModel
-from numba.core.typing.templates import AttributeTemplate
-from numba.core.typing.typeof import Purpose, typeof
 from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, register_model, unbox
+
+from arboretum.engine.compiler.private import (
+    AttributeTemplate,
+    PrimitiveModel,
+    cgutils,
+    ir,
+    type_of_argument,
+    types,
+)
 
 __all__ = ["ByReference", "is_named", "type_of"]
 
@@ -67,7 +71,7 @@ def type_of(value: Any) -> ByReference:
     kinds = type(value), *map(_kind, value)
     found = _known.get(kinds)
     if found is None:
-        members = (type_of(v) if is_named(v) else typeof(v, Purpose.argument) for v in value)
+        members = (type_of(v) if is_named(v) else type_of_argument(v) for v in value)
         found = _known[kinds] = ByReference(type(value), tuple(members))
     return found
 
@@ -88,7 +92,7 @@ def _kind(value: Any) -> Any:
         return id(
             type_of(value)
         )  # which is kept, so no other type has its number: to hash it takes longer
-    return kind if issubclass(kind, np.number) else typeof(value, Purpose.argument)
+    return kind if issubclass(kind, np.number) else type_of_argument(value)
 
 
 # ---------------------------------------------------------------------- in memory

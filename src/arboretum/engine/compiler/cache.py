@@ -23,11 +23,9 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import NullCache
-from numba.core.compiler import CompileResult
 
 from arboretum.atomic_file import replacing
-from arboretum.engine.compiler import signatures
+from arboretum.engine.compiler import private
 from arboretum.engine.compiler.compiled_code import (
     decode,
     encode,
@@ -45,7 +43,6 @@ __all__ = [
     "KernelCache",
     "cache_directory",
     "compiled",
-    "keep_compiled",
     "writable_cache",
 ]
 
@@ -102,15 +99,8 @@ def _private_temporary() -> Path:
 
 
 # ---------------------------------------------------------------------- Numba's side
-def keep_compiled(dispatcher: Any, root: Path | None) -> None:
-    """Let a kernel look for compiled code in the package and below ``root``, and keep it there."""
-    dispatcher._cache = KernelCache(dispatcher.py_func, root)
-    if signatures.RECORD:
-        signatures.record(dispatcher)
-
-
-class KernelCache(NullCache):
-    """The compiled forms of one function, as Numba's dispatcher asks for them.
+class KernelCache:
+    """The compiled forms of one function, with the methods that Numba's dispatcher calls.
 
     Nothing is read before the function is called: to import kernels is cheap.
     """
@@ -146,28 +136,27 @@ class KernelCache(NullCache):
         """Return the name of a compiled form in a pack."""
         return name_of(self._identity, signature, "baseline")
 
-    def file(self, signature: Any, target_context: Any) -> Path | None:
+    def file(self, signature: Any) -> Path | None:
         """Return where the form for these types and this CPU is kept."""
         if self._folder is None:
             return None
-        cpu = target_context.codegen().magic_tuple()
-        name = name_of(self._identity, signature, cpu)
+        name = name_of(self._identity, signature, private.cpu())
         return self._folder / f"{self._function.__name__}-{name}.kernel"
 
-    def is_ready(self, signature: Any, target_context: Any) -> bool:
+    def is_ready(self, signature: Any) -> bool:
         """Return whether the form for these types need not be compiled."""
-        pack, file = find_pack(), self.file(signature, target_context)
+        pack, file = find_pack(), self.file(signature)
         is_prebuilt = pack is not None and self.prebuilt_name(signature) in pack.places
         return is_prebuilt or (file is not None and file.is_file())
 
     # ------------------------------------------------------------------ what Numba calls
-    def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
-        """Return compiled code, or None: what cannot be read is compiled again."""
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return compiled code; None: what cannot be read is compiled again."""
         if self._source is None:
             return None
         for read in (self._read_prebuilt, self._read_kept):
             try:
-                data = read(sig, target_context)
+                data = read(sig)
                 if data is None:
                     continue
                 found = decode(data, self._function, sig, target_context)
@@ -177,27 +166,25 @@ class KernelCache(NullCache):
                 return found
         return None
 
-    def _read_prebuilt(self, sig: Any, target_context: Any) -> bytes | None:
+    def _read_prebuilt(self, sig: Any) -> bytes | None:
         pack = find_pack()
         return None if pack is None else pack.read(self.prebuilt_name(sig))
 
-    def _read_kept(self, sig: Any, target_context: Any) -> bytes | None:
-        file = self.file(sig, target_context)
+    def _read_kept(self, sig: Any) -> bytes | None:
+        file = self.file(sig)
         return file.read_bytes() if file is not None and file.is_file() else None
 
-    def save_overload(self, sig: Any, data: CompileResult) -> None:
+    def save_overload(self, sig: Any, data: Any) -> None:
         """Keep compiled code if there is room for it.
 
         The file appears when it is whole: others who compile the same may read and write it meanwhile.
         """
         try:
-            file, code = self.file(sig, data.target_context), encode(data)
+            file, code = self.file(sig), encode(data)
             if file is None or code is None:
                 return
             file.parent.mkdir(mode=0o700, exist_ok=True)
-            file.unlink(
-                missing_ok=True
-            )  # could not be read: its permissions are not for the new one
+            file.unlink(missing_ok=True)  # one that could not be read, with its permissions
             with replacing(file, durable=False) as fresh:
                 fresh.write(code)
         except Exception:  # read-only or full: the code is compiled, that is enough

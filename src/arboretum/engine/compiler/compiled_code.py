@@ -22,39 +22,24 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import llvmlite
-import numba
-from llvmlite import binding as llvm
-from numba.core.compiler import CompileResult
-from numba.core.runtime import rtsys
-from numba.core.serialize import dumps
-
-from arboretum.engine.compiler.linking import KernelCompiler
+from arboretum.engine.compiler import private
 
 __all__ = ["decode", "encode", "identify", "is_private", "made_with", "name_of"]
-
-_LIBRARY, _FUNCTION, _SIGNATURE, _ANNOTATION, _ENVIRONMENTS = (
-    0,
-    1,
-    3,
-    6,
-    8,
-)  # places in what Numba keeps
 
 
 @cache
 def made_with() -> str:
     """Return what compiled code depends on besides its source and its CPU."""
     python = f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')}"
-    versions = f"numba {numba.__version__}, llvmlite {llvmlite.__version__}"
-    return f"{python}, {versions}, {llvm.get_default_triple()}"
+    versions = ", ".join(f"{name} {version}" for name, version in private.VERSIONS.items())
+    return f"{python}, {versions}, {private.llvm.get_default_triple()}"
 
 
 def identify(function: Callable, source_hash: str) -> str:
     """Return what a function is, whatever its types: its name, its byte code, and the text around it."""
     code = hashlib.sha256(function.__code__.co_code)
     if function.__closure__ is not None:
-        code.update(dumps(tuple(cell.cell_contents for cell in function.__closure__)))
+        code.update(private.dumps(tuple(cell.cell_contents for cell in function.__closure__)))
     name = f"{function.__module__}:{function.__qualname__}"
     return f"{name} {source_hash} {code.hexdigest()} {made_with()}"
 
@@ -64,48 +49,15 @@ def name_of(identity: str, signature: Any, cpu: object) -> str:
     return hashlib.sha256(f"{identity}\n{signature}\n{cpu}".encode()).hexdigest()[:32]
 
 
-def encode(compiled: CompileResult) -> bytes | None:
+def encode(compiled: Any) -> bytes | None:
     """Return compiled code as bytes; None if it holds addresses of this process."""
-    if compiled.library.has_dynamic_globals or compiled.lifted:
-        return None
-    parts = list(compiled._reduce())
-    parts[_ANNOTATION] = ""  # the source once more, with types: for people, and a third of the size
-    if (
-        KernelCompiler is not None
-    ):  # no other kernel is made of this one (engine/compiler/linking.py)
-        name, kind, (machine_code, _) = parts[_LIBRARY]
-        parts[_LIBRARY] = name, kind, (machine_code, _names_alone(compiled.fndesc))
-        parts[_ENVIRONMENTS] = (compiled.environment,)
-    return zlib.compress(dumps(tuple(parts)), 1)
+    parts = private.compiled_parts(compiled)
+    return None if parts is None else zlib.compress(private.dumps(parts), 1)
 
 
-def _names_alone(fndesc: Any) -> bytes:
-    """Return LLVM code with the names of a kernel, by which Numba finds its machine code, and nothing else.
-
-    The whole of it, out of which other functions could be made, takes three times the room and half of the
-    time to load.
-    """
-    names = fndesc.llvm_func_name, fndesc.llvm_cpython_wrapper_name
-    text = "".join(f'define void @"{name}"() {{\n  ret void\n}}\n' for name in names)
-    return llvm.parse_assembly(text).as_bitcode()
-
-
-def decode(
-    data: bytes, function: Callable, signature: Any, target_context: Any
-) -> CompileResult | None:
-    """Return compiled code that can be called; None if it is that of another function or other types.
-
-    Numba's own cache first makes Numba ready to compile, which takes as long as to load thirty kernels.
-    Code that is compiled already needs no more than the functions that count references.
-    """
-    parts = pickle.loads(zlib.decompress(data))
-    name = parts[_FUNCTION].modname, parts[_FUNCTION].qualname
-    if name != (function.__module__, function.__qualname__):
-        return None
-    if parts[_SIGNATURE].args != tuple(getattr(signature, "args", signature)):
-        return None
-    rtsys.initialize(target_context)
-    return CompileResult._rebuild(target_context, *parts)
+def decode(data: bytes, function: Callable, signature: Any, target_context: Any) -> Any:
+    """Return compiled code that can be called; None if it is that of another function or other types."""
+    return private.rebuild(pickle.loads(zlib.decompress(data)), function, signature, target_context)
 
 
 def is_private(found: os.stat_result, *owners: int) -> bool:

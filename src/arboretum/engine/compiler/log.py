@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from numba.core import event
+from arboretum.engine.compiler.private import listen
 
 __all__ = ["CompileLog", "Compiled", "compiled", "quiet"]
 
@@ -36,8 +36,8 @@ class Compiled(NamedTuple):
     is_outermost: bool  # called by Python, not by a kernel that was being compiled
 
 
-class CompileLog(event.Listener):
-    """Listens to Numba; all its compiling is done under one lock.
+class CompileLog:
+    """What was compiled, in which time; Numba compiles under one lock.
 
     Attributes
     ----------
@@ -76,22 +76,17 @@ class CompileLog(event.Listener):
         """Return ``seconds`` and those of what is being compiled now."""
         return self.seconds + self.running
 
-    def notify(self, event: Any) -> None:
-        """Pass on what concerns functions of this package."""
-        module = event.data["dispatcher"].py_func.__module__  # None of what `exec` has made
-        if (module or "").startswith("arboretum."):
-            super().notify(event)
+    def begin(self, function: Any) -> None:
+        """Note that a function is being compiled; log the line if this takes too long."""
+        if _is_ours(function):
+            self._begin()
 
-    def on_start(self, event: Any) -> None:
-        """Note the time; have the line said if this takes too long."""
-        self._begin()
-
-    def on_end(self, event: Any) -> None:
+    def end(self, function: Any, types: tuple) -> None:
         """Write down what was compiled."""
-        function = event.data["dispatcher"].py_func
-        name = f"{function.__module__}:{function.__qualname__}"
-        self.functions.append(Compiled(name, tuple(event.data["args"]), self._depth == 1))
-        self._end()
+        if _is_ours(function):
+            name = f"{function.__module__}:{function.__qualname__}"
+            self.functions.append(Compiled(name, types, self._depth == 1))
+            self._end()
 
     def _begin(self) -> None:
         self._depth += 1
@@ -141,6 +136,10 @@ class CompileLog(event.Listener):
             self.tell(None)
 
 
+def _is_ours(function: Any) -> bool:
+    return (function.__module__ or "").startswith("arboretum.")  # None of what `exec` has made
+
+
 def _is_ignored() -> bool:
     """Return whether warnings of this kind are filtered out; an "error" must not end a fit."""
     for action, message, category, _, _ in warnings.filters:
@@ -170,4 +169,4 @@ def quiet(wanted: bool = True) -> Iterator[None]:
 
 
 compiled = CompileLog()
-event.register("numba:compile", compiled)
+listen(compiled.begin, compiled.end)

@@ -54,14 +54,12 @@ def _pack_for(baseline: str, folder: Path) -> int:
 
 
 def _pack(path: Path, features: list[str]) -> int:
-    from numba.core.registry import cpu_target
-
     done = warmup()
     print(f"{path}: {done}")
     kernels = {}
     for one in read_table():
         cache, types = one.dispatcher()._cache, one.types()
-        file = cache.file(types, cpu_target.target_context)
+        file = cache.file(types)
         if file is not None and file.exists():
             kernels[cache.prebuilt_name(types)] = file.read_bytes()
     write_pack(path, features, kernels)

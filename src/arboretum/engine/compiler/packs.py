@@ -21,6 +21,7 @@ everybody, and its owner must be root, the user, or whoever owns the sources bes
 from __future__ import annotations
 
 import json
+import logging
 import os
 import zlib
 from collections.abc import Mapping
@@ -29,14 +30,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numba
-from llvmlite import binding as llvm
 
 from arboretum.engine.compiler.compiled_code import is_private
+from arboretum.engine.compiler.private import VERSIONS, llvm
 
 __all__ = ["Pack", "baselines", "find_pack", "write_pack"]
 
 FOLDER = Path(__file__).with_name("packs")
-MAGIC = b"arboretum kernels 1\n"
+MAGIC = b"arboretum kernels 2\n"
 
 _V2 = "cx16 popcnt sahf sse3 ssse3 sse4.1 sse4.2"
 _V3 = f"{_V2} avx avx2 bmi bmi2 f16c fma lzcnt movbe xsave"
@@ -58,6 +59,7 @@ class Pack(NamedTuple):
 
     path: Path
     features: list[str]
+    versions: dict[str, str]  # of Numba and llvmlite that made it
     places: dict[str, tuple[int, int]]  # name -> where it begins, how long it is
 
     @classmethod
@@ -76,7 +78,7 @@ class Pack(NamedTuple):
             if path.stat().st_size != begin + head["size"]:
                 return None
             places = {name: (begin + at, size) for name, (at, size) in head["kernels"].items()}
-            return cls(path, head["features"], places)
+            return cls(path, head["features"], head["versions"], places)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, zlib.error):
             return None
 
@@ -98,8 +100,8 @@ def write_pack(path: Path, features: list[str], kernels: Mapping[str, bytes]) ->
         places[name] = [at, len(part)]
         parts.append(part)
         at += len(part)
-    head = json.dumps({"features": features, "size": at, "kernels": places})
-    packed = zlib.compress(head.encode())
+    head = {"features": features, "versions": VERSIONS, "size": at, "kernels": places}
+    packed = zlib.compress(json.dumps(head).encode())
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "wb") as file:
         file.writelines([MAGIC, len(packed).to_bytes(8, "little"), packed, *parts])
@@ -116,7 +118,18 @@ def find_pack() -> Pack | None:
     if any(asked) or os.environ.get("ARBORETUM_PREBUILT") == "0":
         return None
     packs = (Pack.open(FOLDER / f"{name}.pack") for name in baselines())
-    return next((p for p in packs if p is not None and _has_features(p.features)), None)
+    found = next((p for p in packs if p is not None and _has_features(p.features)), None)
+    if found is not None and found.versions != VERSIONS:
+        logging.getLogger("arboretum").warning(
+            f"the prebuilt kernels were made with {_name(found.versions)} and do not fit {_name(VERSIONS)}: "
+            "kernels are compiled when they are first needed, or pip install 'arboretum-trees[kernels]'"
+        )
+        return None
+    return found
+
+
+def _name(versions: Mapping[str, str]) -> str:
+    return f"Numba {versions['numba']} and llvmlite {versions['llvmlite']}"
 
 
 def _has_features(wanted: list[str]) -> bool:

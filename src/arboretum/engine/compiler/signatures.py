@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.core.dispatcher import OmittedArg
-from numba.core.types import Omitted
 
+from arboretum.engine.compiler import private
+from arboretum.engine.compiler.private import OmittedArg
 from arboretum.engine.compiler.sources import ENGINE, source_hash
 
 __all__ = ["DEMO", "TABLE", "Signature", "describe", "example", "is_current"]
@@ -52,11 +52,7 @@ class Signature(NamedTuple):
 
     def types(self) -> tuple:
         """Return Numba's types of the arguments."""
-        typeof = self.dispatcher().typeof_pyval
-        made = (example(one) for one in self.arguments)
-        return tuple(
-            Omitted(one.value) if isinstance(one, OmittedArg) else typeof(one) for one in made
-        )
+        return private.key_of(self.dispatcher(), tuple(map(example, self.arguments)))
 
     def compile(self) -> None:
         """Compile the kernel, unless it is in a pack or in the cache."""
@@ -173,19 +169,10 @@ def _found(name: str) -> Any:
 
 
 # ---------------------------------------------------------------------- recording
-def record(dispatcher: Any) -> None:
-    """Let a kernel append a line to the file of ``ARBORETUM_RECORD_KERNELS`` when it meets new types."""
-    its_own = dispatcher._compile_for_args  # what Numba calls then, with the arguments
-
-    def compile_for_args(*args: Any, **kws: Any) -> Any:
-        before = sum(dispatcher.stats.cache_misses.values())
-        try:
-            return its_own(*args, **kws)
-        finally:
-            compiled = sum(dispatcher.stats.cache_misses.values()) > before
-            _append(_name(dispatcher.py_func), args, compiled)
-
-    dispatcher._compile_for_args = compile_for_args
+def record(kernel: Any) -> None:
+    """Append a line to the file of ``ARBORETUM_RECORD_KERNELS`` when a kernel meets new types."""
+    name = _name(kernel.py_func)
+    private.on_new_types(kernel, lambda arguments, compiled: _append(name, arguments, compiled))
 
 
 def _append(kernel: str, args: tuple, compiled: bool) -> None:
@@ -203,8 +190,13 @@ def _append(kernel: str, args: tuple, compiled: bool) -> None:
 
 
 # ---------------------------------------------------------------------- the table
-def write_table(signatures: Iterable[Signature], path: Path = TABLE) -> None:
-    """Write signatures in their order; kinds of arguments are numbered and written once."""
+def write_table(
+    signatures: Iterable[Signature], path: Path = TABLE, recorded: Iterable[str] | None = None
+) -> None:
+    """Write signatures in their order; kinds of arguments are numbered and written once.
+
+    Of users that were not ``recorded`` now (default: all were) the hash of their kernels stays as it is.
+    """
     signatures = sorted(signatures, key=_key)
     kinds: dict[str, int] = {}
     names = sorted({name for one in signatures for name in one.users})
@@ -220,7 +212,14 @@ def write_table(signatures: Iterable[Signature], path: Path = TABLE) -> None:
         lines.append(json.dumps([one.kernel, [number(a) for a in one.arguments], users]))
     parts = {"kinds": ",\n".join(kinds), "kernels": ",\n".join(lines)}
     text = ",\n".join(f'"{key}": [\n{rows}\n]' for key, rows in parts.items())
-    head = f'"users": {json.dumps(names)},\n"sources": {json.dumps(_sources_of_users(signatures))}'
+    sources = _sources_of_users(signatures)
+    if recorded is not None:
+        before = _recorded_sources(path)
+        sources = {
+            name: found if name in recorded else before.get(name, "")
+            for name, found in sources.items()
+        }
+    head = f'"users": {json.dumps(names)},\n"sources": {json.dumps(sources)}'
     path.write_text(f"{{\n{head},\n{text}\n}}\n", encoding="utf-8")
 
 
@@ -230,9 +229,13 @@ def _key(signature: Signature) -> tuple[str, str]:
 
 def stale_users(users: Iterable[str], path: Path = TABLE) -> list[str]:
     """Return the users whose kernels have changed since they were recorded, or that never were."""
-    recorded = json.loads(path.read_text(encoding="utf-8"))["sources"] if path.exists() else {}
+    recorded = _recorded_sources(path)
     now = _sources_of_users(read_table(path)) if recorded else {}
     return [name for name in users if recorded.get(name, "") != now.get(name)]
+
+
+def _recorded_sources(path: Path) -> dict[str, str]:
+    return json.loads(path.read_text(encoding="utf-8"))["sources"] if path.exists() else {}
 
 
 def is_current(path: Path = TABLE) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 __all__ = ["ENGINE", "source_hash"]
 
 ENGINE = Path(__file__).parents[1]
-_CACHE = Path(__file__).with_name("cache.py")
+_NO_PART = [Path(__file__).with_name(name) for name in ("cache.py", "signatures.py")]
 _IMPORTS = re.compile(rb"^\s*from arboretum\.(engine[.\w]*) import (\([^)]*\)|.*)", re.MULTILINE)
 
 
@@ -50,8 +50,8 @@ def _imported(path: Path) -> frozenset[Path]:
         place = ENGINE.parent.joinpath(*module.decode().split("."))
         found.add(place.with_suffix(".py"))
         found.update(place / f"{name.decode()}.py" for name in re.findall(rb"\w+", names))
-    # cache.py keeps compiled code and has no part in making it
-    return frozenset(one for one in found if one.exists() and one != _CACHE)
+    # what keeps or records compiled code has no part in making it
+    return frozenset(one for one in found if one.exists() and one not in _NO_PART)
 
 
 @functools.cache

@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from itertools import groupby
 from typing import NamedTuple
 
-from arboretum.engine.compiler.decorators import COMPILED
+from arboretum.engine.compiler.private import LINKED
 from arboretum.engine.compiler.signatures import DEMO, Signature, read_table
 from arboretum.engine.parallel import effective_jobs
 from arboretum.errors import ParameterError
@@ -91,7 +91,7 @@ def warmup(
     """
     start = time.perf_counter()
     signatures = wanted([estimators] if isinstance(estimators, str) else estimators)
-    if not COMPILED:
+    if not LINKED:  # nothing is kept
         return Warmup(0, len(signatures), (), 0.0)
     to_do, failed = missing(signatures)
     ready = len(signatures) - len(to_do) - len(failed)
@@ -115,13 +115,11 @@ def wanted(estimators: Sequence[str] | None = None) -> list[Signature]:
 
 def missing(signatures: Sequence[Signature]) -> tuple[list[Signature], list[str]]:
     """Return what would have to be compiled, and what the sources no longer have, with the reason."""
-    from numba.core.registry import cpu_target
-
     found, failed = [], []
     for one in signatures:
         try:
             dispatcher = one.dispatcher()
-            if not dispatcher._cache.is_ready(one.types(), cpu_target.target_context):
+            if not dispatcher._cache.is_ready(one.types()):
                 found.append(one)
         except Exception as error:  # the sources have another name, or a tuple another length
             failed.append(f"{one.kernel}: {error}")

@@ -22,7 +22,7 @@ import numpy as np
 
 from arboretum.engine import team as teams
 from arboretum.engine.atomic import ticks
-from arboretum.engine.compiler.by_address import call_at
+from arboretum.engine.compiler.by_address import call_at, is_given
 from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.dtypes import COUNT, FILL, MERGE, PART, SCALE, SCAN, SUM
 from arboretum.engine.second_order.histogram import LOW32
@@ -127,7 +127,7 @@ def _scan(parts, state):
             release_slot(tree, node)
             continue
         task.scanned[many] = node
-        if parts.draw != 0:
+        if is_given(parts.draw):
             call_at(parts.draw, (tree, rules, node, state.given.key, many))
         else:
             task.n_features[many] = len(tree.draw.features)

@@ -380,8 +380,10 @@ def do_item(parts, state, scratch, item):
     if kind == SCAN:
         call_at(parts.scan, (store, tree, features, state.rules, state.scales, scratch, item))
     elif kind in (PART, COUNT, MERGE):
-        address = parts.wide if _is_wide(store, tree, features, item) else parts.count
-        call_at(address, (store, tree, features, scratch, parts.counter, item))
+        if _is_wide(store, tree, features, item):
+            call_at(parts.wide, (store, tree, features, scratch, parts.counter, item))
+        else:
+            call_at(parts.count, (store, tree, features, scratch, parts.counter, item))
     else:
         of_rows = given.g, given.h, given.rows, given.factor, given.most, given.key
         call_at(parts.rows, (tree, state.scales, *of_rows, item))

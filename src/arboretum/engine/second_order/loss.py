@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from arboretum.engine.compiler.by_address import address_of, call_at
+from arboretum.engine.compiler.by_address import address_of, call_at, is_given
 from arboretum.engine.compiler.decorators import inline, kernel
 from arboretum.engine.elementary import bounded_exp, log, log1p
 
@@ -332,7 +332,7 @@ def take_derivatives(derive, target, shares):
 
     shares (n_outputs + 2, n_rows) float64.
     """
-    if derive != 0:
+    if is_given(derive):
         call_at(
             derive,
             (target.loss, target.y, target.score, target.weight, target.g, target.h, shares),

@@ -1,19 +1,19 @@
 """What the worksheet of every family of models has: the data as numbers, checked places, sheets of rows.
 
 A family (families/cart.py, forest.py, …) answers what makes sense for it; the rest is refused, with what
-there is instead (refused.py). The data are learned once more, on a copy of the model, so that classes,
-weights and limits are those of the fit.
+there is instead (refused.py). The target is learned once more, so that classes, weights and
+limits are those of the fit. Models are read through their anatomy (base/anatomy.py).
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.base.anatomy import has_anatomy
 from arboretum.data.schema import encode
 from arboretum.data.slices import as_view, take_rows
 from arboretum.data.target import weights
@@ -27,6 +27,7 @@ from arboretum.lazy import cached_property
 from arboretum.structure.condition import format_category
 
 if TYPE_CHECKING:
+    from arboretum.base.anatomy import Anatomy, LearnedTarget
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
     from arboretum.structure.tree import Tree
@@ -42,6 +43,9 @@ __all__ = [
     "trained_rows",
     "truth_of",
 ]
+
+
+_OF_MEMBERS = ("bag", "joined", "adaboost")  # families whose members may be of another library
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +71,11 @@ class Family:
     """
 
     kind = ""
+    needs_target = True
 
     def __init__(self, model: Any, given: Given) -> None:
         self.model, self.given = model, given
+        self.anatomy: Anatomy = model._anatomy()
 
     @property
     def answers(self) -> tuple[str, ...]:
@@ -83,27 +89,33 @@ class Family:
         return self.encode(self.given.X)
 
     def encode(self, X: Any) -> Matrix:
-        """Return rows as numbers; learners of other libraries have no rule for unseen words."""
-        members = getattr(self.model, "estimators_", None)
-        if isinstance(members, list) and not hasattr(members[0], "unseen"):
-            return encode(self.model.schema_, X, unseen="missing", estimator_name=self.name)
-        return self.model._encode(X)
+        """Return rows as numbers; learners of other libraries have no rule for unseen categories."""
+        parts = self.anatomy.parts
+        if self.kind in _OF_MEMBERS and parts and not has_anatomy(parts[0].model):
+            return encode(
+                self.anatomy.columns.schema, X, unseen="missing", estimator_name=self.name
+            )
+        return self.anatomy.columns.encode(X)
 
     @cached_property
     def schema(self) -> Schema:
         """The columns, with the categories counted in the rows that weigh something."""
         w = weights(self.given.sample_weight, self.n_rows)
-        return self.model.schema_.weighed(self.matrix, w)
+        return self.anatomy.columns.schema.weighed(self.matrix, w)
 
     @cached_property
-    def twin(self) -> Any:
-        """A copy of the model that may learn the target again."""
-        return copy.copy(self.model)
+    def learned(self) -> LearnedTarget:
+        """The target and the weights of the rows, as the fit took them."""
+        given = self.given
+        found = self.anatomy.recipe.learn(given.y, given.sample_weight, self.n_rows)
+        if self.anatomy.classes is not None:
+            same_classes(found.classes, self.anatomy.classes, self.name)
+        return found
 
     @property
     def columns(self) -> Any:
         """The columns whose values `matrix` holds."""
-        return self.model.schema_.columns
+        return self.anatomy.columns.schema.columns
 
     @property
     def n_rows(self) -> int:
@@ -111,12 +123,12 @@ class Family:
 
     @property
     def threads(self) -> int:
-        return self.model._threads()
+        return self.anatomy.recipe.threads()
 
     @property
     def trees(self) -> list[Tree]:
         """The trees that nodes and leaves are looked up in."""
-        return list(getattr(self.model, "trees_", ()))
+        return self.anatomy.trees
 
     @property
     def name(self) -> str:
@@ -125,7 +137,7 @@ class Family:
     @cached_property
     def is_training_table(self) -> bool:
         """Whether the table may be the one of the training: it has as many rows as the model learned from."""
-        trained, w = trained_rows(self.model), self.given.sample_weight
+        trained, w = trained_rows(self.anatomy), self.given.sample_weight
         counted = self.n_rows if w is None else int(np.count_nonzero(w))
         return trained in (self.n_rows, counted)
 
@@ -167,7 +179,7 @@ class Family:
         if isinstance(row, int | np.integer) and not isinstance(row, bool):
             i = index_of(row, self.n_rows, ("row", "rows"), "the table")
             return None, f"row {i}", i
-        return one_row(row, self.model.schema_), "the given row", None
+        return one_row(row, self.anatomy.columns.schema), "the given row", None
 
     def encoded(self, row: Any) -> tuple[Matrix, str, int | None]:
         """Return a row as numbers, what it is called, and its number."""
@@ -328,14 +340,12 @@ def truth_of(y: Any, i: int) -> Any:
     return y.tolist() if hasattr(y, "tolist") else y
 
 
-def trained_rows(model: Any) -> int:
-    """Return how many rows a model was trained on; 0 if it does not know."""
-    if hasattr(model, "_bags"):
-        return int(model._bags.n_rows)
-    for name in ("_n_rows", "n_samples_fit_"):
-        if hasattr(model, name):
-            return int(getattr(model, name))
-    return int(model.tree_.count[0]) if hasattr(model, "tree_") else 0
+def trained_rows(anatomy: Anatomy) -> int:
+    """Return how many rows a model was trained on; 0 if it does not keep the number."""
+    if anatomy.bags is not None:
+        return int(anatomy.bags.n_rows)
+    alone = len(anatomy.trees) == 1 and anatomy.leaves == "answers"
+    return anatomy.history.n_rows or (int(anatomy.trees[0].count[0]) if alone else 0)
 
 
 def check_rows_of(n_rows: int, trained: int, name: str) -> None:
@@ -367,6 +377,8 @@ def table_of_row(X: Any, i: int) -> Any:
 
 
 def class_names(model: Any) -> Any:
-    """Return the labels of one target's classes, or None."""
+    """Return the labels of one target's classes, or None; also of a model of another library."""
+    if has_anatomy(model):
+        return model._anatomy().labels
     classes = getattr(model, "classes_", None)
     return classes if isinstance(classes, np.ndarray) else None

@@ -16,6 +16,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from arboretum.base.anatomy import has_anatomy
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.pipeline import takes_pipelines
 from arboretum.explain.worksheet.family import Family, Given
@@ -24,26 +25,22 @@ from arboretum.explain.worksheet.sheet import Sheet
 __all__ = ["Worksheet", "family_of", "worksheet"]
 
 _FAMILIES_AT = "arboretum.explain.worksheet.families."
-# The class of a model -> its family; the first that fits is taken.
-_FAMILIES = (
-    ("arboretum.cart.estimator:TreeEstimator", "cart:CartFamily"),
-    ("arboretum.c45.id3:ID3Classifier", "cases.id3:ID3Family"),
-    ("arboretum.c45.rules.estimator:C45Rules", "cases.rules:RulesFamily"),
-    ("arboretum.c45.c45:C45Classifier", "cases.c45:C45Family"),
-    ("arboretum.forest.estimator:Forest", "forest:ForestFamily"),
-    ("arboretum.forest.bag_estimator:Bagging", "combine:BagFamily"),
-    ("arboretum.combine.base:Together", "combine:TogetherFamily"),
-    ("arboretum.boosting.friedman.estimator:GradientBoosting", "friedman.family:FriedmanFamily"),
-    ("arboretum.boosting.adaboost.estimator:AdaBoost", "adaboost:AdaBoostFamily"),
-    (
-        "arboretum.boosting.coordinate.classifier:CoordinateBoostingClassifier",
-        "coordinate:CoordinateFamily",
-    ),
-    (
-        "arboretum.boosting.second_order.boosted_model:BoostedModel",
-        "second_order.family:SecondOrderFamily",
-    ),
-)
+# The family of a model, as its anatomy names it -> the class of its worksheet.
+_FAMILIES = {
+    "tree": "cart:CartFamily",
+    "id3": "cases.id3:ID3Family",
+    "c45": "cases.c45:C45Family",
+    "rules": "cases.rules:RulesFamily",
+    "forest": "forest:ForestFamily",
+    "imputer": "imputer:ImputerFamily",
+    "bag": "combine:BagFamily",
+    "stack": "combine:TogetherFamily",
+    "vote": "combine:TogetherFamily",
+    "friedman": "friedman.family:FriedmanFamily",
+    "adaboost": "adaboost:AdaBoostFamily",
+    "coordinate": "coordinate:CoordinateFamily",
+    "second order": "second_order.family:SecondOrderFamily",
+}
 
 
 class Worksheet:
@@ -92,7 +89,7 @@ class Worksheet:
         """Return a tree and a node; a single number is a node of the only tree."""
         if node is not None:
             return tree, node
-        n_trees = len(getattr(self.model, "trees_", ()))
+        n_trees = len(self._family.trees)
         if n_trees > 1:
             raise ParameterError(
                 f"{type(self.model).__name__} has {n_trees} trees: give the number of the tree first, "
@@ -111,8 +108,12 @@ class Worksheet:
         """
         return self._family.row(row)
 
-    def round(self, m: int) -> Sheet:
-        """Return a round of boosting, counted from 0."""
+    def cell(self, row: int, column: int | str) -> Sheet:
+        """Return how `ProximityImputer` filled a missing cell of the training table."""
+        return self._family.cell(row, column)
+
+    def round(self, m: int = 0) -> Sheet:
+        """Return a round of boosting or of filling, counted from 0; by default the first."""
         return self._family.round(m)
 
     def pruning(self) -> Sheet:
@@ -193,36 +194,28 @@ def worksheet(
     (0.333..., 'petal length (cm) <= 2.45')
     """
     family = family_of(model)
-    if X is None or y is None:
+    if X is None or (y is None and family.needs_target):
         raise DataError(
             "worksheet needs the table and the target that the model was trained on, got None"
         )
-    model._check_fitted()
     found = Worksheet(family(model, Given(X, y, sample_weight, group, base_margin)))
     _check_lengths(found._family)
     return found
 
 
 def family_of(model: Any) -> type[Family]:
-    """Return the kind of worksheet that a model has."""
-    for theirs, ours in _FAMILIES:
-        if isinstance(model, _named(theirs)):
-            return _named(_FAMILIES_AT + ours)
-    name = type(model).__name__
+    """Return the class of a model's worksheet."""
     if isinstance(model, type):
         raise ParameterError(
             f"worksheet needs a fitted model, got the class {model.__name__} itself"
         )
-    raise ParameterError(
-        f"worksheet needs a fitted estimator of arboretum, got {name}: it knows trees, forests, "
-        "boosters, rules, stacks and "
-        "votes"
-    )
-
-
-def _named(path: str) -> Any:
-    module, name = path.split(":")
-    return getattr(import_module(module), name)
+    if not has_anatomy(model):
+        raise ParameterError(
+            f"worksheet needs a fitted estimator of arboretum, got {type(model).__name__}: there are "
+            "worksheets of trees, forests, boosters, rules, stacks, votes and imputers"
+        )
+    module, name = _FAMILIES[model._anatomy().family].split(":")
+    return getattr(import_module(_FAMILIES_AT + module), name)
 
 
 def _check_lengths(family: Family) -> None:

@@ -22,7 +22,6 @@ from arboretum.explain.worksheet.family import (
     check_rows_of,
     class_names,
     index_of,
-    same_classes,
     truth_of,
 )
 from arboretum.explain.worksheet.grown import Names, ShownTree
@@ -49,38 +48,35 @@ class AdaBoostFamily(Family):
         self.tree_of = lru_cache(maxsize=4)(self._tree_of)
 
     # ------------------------------------------------------------------ the fit once more
-    @cached_property
-    def learned(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Codes or numbers, labels as learners take them, and the weights of the first round."""
-        model, twin, n = self.model, self.twin, self.n_rows
-        check_rows_of(n, model._n_rows, self.name)
-        codes, labels = twin._learn_labels(self.given.y, n)
-        if hasattr(model, "classes_"):
-            same_classes(twin.classes_, model.classes_, self.name)
-        w = twin._learn_weights(self.given.sample_weight, n)
-        w = np.ones(n) if w is None else w
-        if model.n_iter_no_change is not None:
-            from arboretum.base.holdout import set_aside
+    @property
+    def classifies(self) -> bool:
+        return self.anatomy.classes is not None
 
-            classes = codes if model._classifies else None
-            held = set_aside(n, float(model.validation_fraction), model.seed_, classes, w)[1]
+    @cached_property
+    def first_weights(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Codes or numbers, labels as learners take them, and the weights of the first round."""
+        check_rows_of(self.n_rows, self.anatomy.history.n_rows, self.name)
+        codes, labels, w, _ = self.learned
+        w = np.ones(self.n_rows) if w is None else w
+        hold_out = self.anatomy.recipe.held_out
+        if hold_out is not None:
             w = w.copy()
-            w[held] = 0.0
+            w[hold_out(codes, w)[1]] = 0.0
         return codes, labels, w
 
     @cached_property
     def answered(self) -> list[np.ndarray]:
         """The answers of every learner to the training rows."""
-        return list(self.model._answers(self.given.X))
+        return list(self.anatomy.recipe.steps["answers"](self.given.X))
 
     @cached_property
     def weights(self) -> list[np.ndarray]:
         """The weights of the rows at the start of every round, and after the last."""
-        codes, _, w = self.learned
+        codes, _, w = self.first_weights
         w = w / w.sum()
         found = [w]
         for answers in self.answered:
-            verdict = self.model._weigh(w, answers, codes)
+            verdict = self.anatomy.recipe.steps["weigh"](w, answers, codes)
             if verdict is not None and not verdict.overflown:
                 w = verdict.weights
             found.append(w)
@@ -88,16 +84,16 @@ class AdaBoostFamily(Family):
 
     @property
     def has_trees(self) -> bool:
-        return self.model._has_trees
+        return self.anatomy.ensemble is not None
 
     @property
     def trees(self) -> list:
-        return self.model.trees_ if self.has_trees else []
+        return self.anatomy.trees if self.has_trees else []
 
     def _tree_of(self, t: int) -> ShownTree:
         model, member = self.model, self.model.estimators_[t]
-        _, labels, given = self.learned
-        target, factor = _fresh(member, model.schema_)._learn_target(labels, None, self.n_rows)
+        _, labels, given = self.first_weights
+        target, _, factor, _ = member._anatomy().recipe.learn(labels, None, self.n_rows)
         how = settings.growth(member, model.schema_, target, self.n_rows)
         rules = textbook_rules(how, member.criterion, self.schema, target)
         weight = self._seen_weights(t, given, factor)
@@ -169,9 +165,9 @@ class AdaBoostFamily(Family):
     # ------------------------------------------------------------------ a round
     def _add_alpha(self, sheet: Sheet, t: int) -> float:
         """Write ε and α of a round with their numbers; return ε."""
-        model, codes = self.model, self.learned[0]
+        model, codes = self.model, self.first_weights[0]
         w, answers, rate = self.weights[t], self.answered[t], float(model.learning_rate)
-        if not model._classifies:
+        if not self.classifies:
             error = float((w * r2_losses(w, np.abs(answers - codes), model.loss)).sum())
             rule = f"Σ w L, L the {model.loss} loss of |y - answer| / largest"
             sheet.add_formula("ε", rule, f"{number(error)} / 1", error)
@@ -221,14 +217,14 @@ class AdaBoostFamily(Family):
 
     def _add_factors(self, sheet: Sheet, m: int, error: float) -> np.ndarray:
         """Write what the weights are multiplied by; return it row by row."""
-        model, codes = self.model, self.learned[0]
+        model, codes = self.model, self.first_weights[0]
         w, after, answers = self.weights[m], self.weights[m + 1], self.answered[m]
         alpha, factor = float(model.estimator_weights_[m]), np.ones(len(w))
-        if model._classifies and model.algorithm == "SAMME.R":
+        if self.classifies and model.algorithm == "SAMME.R":
             rule = "w · e^(-(K-1)/K · rate · Σ c_k ln p_k) / sum"
             sheet.add_formula("new weight", rule, "", float(after.sum()))
             return np.divide(after, w, out=factor, where=w > 0)
-        if model._classifies:
+        if self.classifies:
             discrete = model.algorithm == "discrete"
             factor = np.exp(np.where(answers != codes, alpha, -alpha if discrete else 0.0))
             beta = alpha if discrete else alpha / 2
@@ -253,7 +249,7 @@ class AdaBoostFamily(Family):
 
     def _label(self, answer: Any) -> Any:
         """Return the answer of a learner to a row: a number, or the label of a class."""
-        if not self.model._classifies:
+        if not self.classifies:
             return float(answer)
         return str(class_names(self.model)[int(np.argmax(answer) if np.ndim(answer) else answer)])
 
@@ -261,8 +257,8 @@ class AdaBoostFamily(Family):
     def row(self, row: Any) -> Sheet:
         sheet, matrix, i = self.row_sheet(row)
         model, X = self.model, self.row_table(row)
-        answers, alphas = list(model._answers(X)), model.estimator_weights_
-        staged = model.staged_decision_function(X) if model._classifies else model.staged_predict(X)
+        answers, alphas = list(self.anatomy.recipe.steps["answers"](X)), model.estimator_weights_
+        staged = model.staged_decision_function(X) if self.classifies else model.staged_predict(X)
         leaves = model.ensemble_.leaves(matrix, 1)[0].tolist() if self.has_trees else None
         lines = []
         for t, (answer, now) in enumerate(zip(answers, staged, strict=True)):
@@ -271,7 +267,7 @@ class AdaBoostFamily(Family):
             lines.append(cells if i is None else (*cells, float(self.weights[t][i])))
         prediction = model.predict(X)[0]
         sheet.facts["answer"] = prediction.item() if hasattr(prediction, "item") else prediction
-        if model._classifies:
+        if self.classifies:
             sheet.facts["class probabilities"] = model.predict_proba(X)[0].tolist()
         sheet.facts |= self.truth(i)
         header = "round | leaf | answer | α | together so far" + (
@@ -287,9 +283,9 @@ class AdaBoostFamily(Family):
         """Write how the answers become one."""
         model, alphas = self.model, self.model.estimator_weights_
         total = float(alphas.sum())
-        if not model._classifies:
+        if not self.classifies:
             values = np.array([float(a[0]) for a in answers])
-            value = float(model._combine(values[None], alphas)[0])
+            value = float(self.anatomy.recipe.steps["combine"](values[None], alphas)[0])
             numbers = f"half of Σ α = {number(total / 2)} is reached"
             if model.combine != "median":
                 numbers = number(float(alphas @ values))
@@ -318,12 +314,3 @@ class AdaBoostFamily(Family):
         lines = [(t, float(e), float(a)) for t, (e, a) in enumerate(figures)]
         sheet.add_table("Rounds", "round | ε | α", lines, shown=20)
         return sheet
-
-
-def _fresh(member: Any, schema: Any) -> Any:
-    """Return a copy of a learner that may learn a target again."""
-    import copy
-
-    twin = copy.copy(member)
-    twin.schema_ = schema
-    return twin

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.explain.worksheet.family import Family, check_rows_of, class_names, same_classes
+from arboretum.explain.worksheet.family import Family, check_rows_of, class_names
 from arboretum.explain.worksheet.grown import Draw, Names, ShownTree, answer_of
 from arboretum.explain.worksheet.journey import journey_table, nodes_of
 from arboretum.explain.worksheet.rendering import number
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from arboretum.grow.settings import Growth
     from arboretum.structure.tree import Tree
 
-__all__ = ["CartFamily", "draw_of", "learn_target", "textbook_rules"]
+__all__ = ["CartFamily", "draw_of", "textbook_rules"]
 
 _TEXTBOOK_LEAVES = 200  # the textbook works all links out anew at every step
 _FORMULAS = 8
@@ -61,15 +61,6 @@ def draw_of(how: Growth, n_features: int, key: int | None) -> Draw | None:
     return Draw(key, how.max_features or n_features, how.random_splits)
 
 
-def learn_target(family: Family) -> tuple[GrowTarget, np.ndarray | None]:
-    """Return the target and the weights of the rows as the fit took them."""
-    model, given, twin = family.model, family.given, family.twin
-    target, w = twin._learn_target(given.y, given.sample_weight, family.n_rows)
-    if hasattr(model, "classes_"):
-        same_classes(twin.classes_, model.classes_, family.name)
-    return target, w
-
-
 class CartFamily(Family):
     """A single tree."""
 
@@ -79,18 +70,17 @@ class CartFamily(Family):
     def grown(self) -> ShownTree:
         """The tree with the rows it was grown on."""
         model = self.model
-        target, w = learn_target(self)
+        target, w = self.learned.target, self.learned.weight
         weight = np.ones(self.n_rows) if w is None else w
         check_rows_of(int(np.count_nonzero(weight)), int(model.tree_.count[0]), self.name)
         here = target if w is None or w.all() else target.take(np.flatnonzero(w))
-        how = settings.growth(self.twin, model.schema_, here, self.n_rows)
+        how = settings.growth(model, model.schema_, here, self.n_rows)
         known = isinstance(model.random_state, Integral)
         rules = textbook_rules(how, model.criterion, self.schema, target)
         pruned = ""
-        if model.ccp_alpha > 0 or hasattr(model, "pruning_curve_"):
-            alpha = model.ccp_alpha
-            if hasattr(model, "pruning_curve_"):
-                alpha = model.pruning_curve_.alpha[model.pruning_curve_.best]
+        curve = self.anatomy.history.pruning
+        if model.ccp_alpha > 0 or curve is not None:
+            alpha = model.ccp_alpha if curve is None else curve.alpha[curve.best]
             pruned = f"what was below it was pruned (α = {number(float(alpha))})"
         return ShownTree(
             model.tree_,
@@ -136,7 +126,7 @@ class CartFamily(Family):
 
     def pruning(self) -> Sheet:
         model, given = self.model, self.given
-        curve = getattr(model, "pruning_curve_", None)
+        curve = self.anatomy.history.pruning
         alpha = float(model.ccp_alpha) if curve is None else float(curve.alpha[curve.best])
         if not alpha:
             return pruning_sheet(model.tree_, alpha, curve)

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.base import members as bag_members
+from arboretum.base.anatomy import has_anatomy
 from arboretum.data.slices import as_view, take_columns, take_rows
+from arboretum.data.target import weights
 from arboretum.errors import ParameterError
 from arboretum.explain.worksheet.families.cart import CartFamily
 from arboretum.explain.worksheet.families.final import FinalFamily
@@ -41,7 +42,6 @@ from arboretum.explain.worksheet.family import (
 from arboretum.explain.worksheet.grown import Names, ShownTree
 from arboretum.explain.worksheet.rendering import number, signed
 from arboretum.explain.worksheet.sheet import Sheet, SheetTable
-from arboretum.grow import settings
 from arboretum.lazy import cached_property
 
 __all__ = ["BagFamily", "TogetherFamily"]
@@ -58,46 +58,36 @@ class BagFamily(Family):
 
     @property
     def has_trees(self) -> bool:
-        from arboretum.cart.estimator import TreeEstimator
-
-        return all(isinstance(one, TreeEstimator) for one in self.model.estimators_)
+        members = [part.model for part in self.anatomy.parts]
+        return all(has_anatomy(one) and one._anatomy().family == "tree" for one in members)
 
     @property
     def trees(self) -> list:
-        return [one.tree_ for one in self.model.estimators_] if self.has_trees else []
+        return self.anatomy.trees if self.has_trees else []
 
     @property
     def bags(self) -> Any:
         """Which rows the estimators were given."""
-        check_rows_of(self.n_rows, self.model._bags.n_rows, self.name)
-        return self.model._bags
+        bags = self.anatomy.bags
+        assert bags is not None
+        check_rows_of(self.n_rows, bags.n_rows, self.name)
+        return bags
 
-    @cached_property
-    def labels(self) -> tuple[np.ndarray, np.ndarray]:
-        """Codes or numbers, and the target as the estimators are given it."""
-        check_rows_of(self.n_rows, self.model._bags.n_rows, self.name)
-        codes, labels = self.twin._learn_labels(self.given.y, self.n_rows)
-        if hasattr(self.model, "classes_"):
-            same_classes(self.twin.classes_, self.model.classes_, self.name)
-        return codes, labels
+    @property
+    def is_ensemble(self) -> bool:
+        """Whether the estimators are trees whose answers are averaged."""
+        return self.anatomy.ensemble is not None
 
     @cached_property
     def plan(self) -> Any:
         """How the trees were grown, where they share a table."""
-        from arboretum.data.target import weights
-        from arboretum.forest.growing import Plan
-
-        model, (_, labels) = self.model, self.labels
-        one = bag_members.make_member(model.estimator_, self.bags, 0, model.schema_.names)
-        one._take_schema(model.schema_)
+        check_rows_of(self.n_rows, self.bags.n_rows, self.name)
         w = weights(self.given.sample_weight, self.n_rows)
-        target, _ = one._learn_target(labels, w, self.n_rows)
-        how = settings.growth(one, model.schema_, target, self.n_rows)
-        return Plan(self.matrix, model.schema_, target, how, self.bags)
+        return self.anatomy.recipe.steps["plan"](self.matrix, self.learned.labels, w)
 
     @property
     def criterion(self) -> str:
-        return self.model.estimators_[0].criterion
+        return self.anatomy.recipe.criterion
 
     def member(self, which: Any) -> Family:
         """Return the worksheet of one of the estimators, on its own rows and columns."""
@@ -107,14 +97,15 @@ class BagFamily(Family):
         t = index_of(which, len(model.estimators_), ("estimator", "estimators"), self.name)
         one = model.estimators_[t]
         X = as_view(self.given.X)
-        X = X if model._bags.all_columns else take_columns(X, model._bags.features(t))
+        bags = self.bags
+        X = X if bags.all_columns else take_columns(X, bags.features(t))
         named = with_classes(one, class_names(model))
-        y = self.labels[1] if named is one else self.given.y
-        return family_of(one)(named, Given(X, y, model._bags.weights(t)))
+        y = self.learned.labels if named is one else self.given.y
+        return family_of(one)(named, Given(X, y, bags.weights(t)))
 
     def _tree_of(self, t: int) -> ShownTree:
         model = self.model
-        if model._has_trees and model._can_share(model.estimator_):
+        if self.anatomy.recipe.bagged_together:
             return bagged_tree(self, self.plan, t)
         family = self.member(t)
         assert isinstance(family, CartFamily)
@@ -137,12 +128,14 @@ class BagFamily(Family):
 
     def row(self, row: Any) -> Sheet:
         model = self.model
-        if model._has_trees:
+        if self.is_ensemble:
             return row_of_trees(self, row)
         table, _, i = self.row_of(row)
-        X = model._in_order(table if i is None else table_of_row(self.given.X, i))
+        steps = self.anatomy.recipe.steps
+        X = steps["in_order"](table if i is None else table_of_row(self.given.X, i))
         sheet, _, _ = self.row_sheet(row)
-        values = np.array([model._answer(t, X).ravel() for t in range(len(model.estimators_))])
+        n = len(model.estimators_)
+        values = np.array([steps["answer"](t, X).ravel() for t in range(n)])
         counts = None if i is None else counts_of(self.bags, len(values), i)
         answers = Answers(self, values, counts)
         answers.add_mean(sheet, values.mean(axis=0))
@@ -153,7 +146,7 @@ class BagFamily(Family):
         return sheet
 
     def oob(self) -> Sheet:
-        if not self.model._has_trees:
+        if not self.is_ensemble:
             raise self.refuse("oob")
         return oob_sheet(self, self.plan)
 
@@ -164,7 +157,7 @@ class BagFamily(Family):
             "columns": self.matrix.n_columns,
             "estimators": len(model.estimators_),
             "of the kind": type(model.estimators_[0]).__name__,
-            "columns of each": model._bags.columns,
+            "columns of each": self.bags.columns,
         }
         return Sheet(f"worksheet of {self.name}", facts, notes=[self.menu()])
 
@@ -191,12 +184,12 @@ class TogetherFamily(Family):
 
     @cached_property
     def pairs(self) -> list[tuple[str, Any]]:
-        kept = [name for name, _ in self.model._pairs()]
-        return list(zip(kept, self.model.estimators_, strict=True))
+        parts = self.anatomy.parts[:-1] if self.is_stack else self.anatomy.parts
+        return [(part.name, part.model) for part in parts]
 
     @property
     def is_stack(self) -> bool:
-        return hasattr(self.model, "final_estimator_")
+        return self.anatomy.family == "stack"
 
     @cached_property
     def y(self) -> np.ndarray:
@@ -265,7 +258,7 @@ class TogetherFamily(Family):
             facts["final model"] = type(model.final_estimator_).__name__
             tables.append(self.final_table())
         else:
-            weights = model._weights_not_none or [1.0] * len(self.pairs)
+            weights = [part.weight for part in self.anatomy.parts]
             lines = [
                 (name, type(one).__name__, float(w))
                 for (name, one), w in zip(self.pairs, weights, strict=True)
@@ -371,7 +364,7 @@ class TogetherFamily(Family):
     def _add_votes(self, sheet: Sheet, X: Any) -> None:
         """Write the predictions of the models, and what they come to."""
         model, classes, title = self.model, class_names(self.model), "What the models predict"
-        weights = np.array(model._weights_not_none or [1.0] * len(self.pairs), dtype=np.float64)
+        weights = np.array([part.weight for part in self.anatomy.parts], dtype=np.float64)
         all_ = float(weights.sum())
         named = [
             (name, one, w) for (name, one), w in zip(self.pairs, weights.tolist(), strict=True)

@@ -9,7 +9,6 @@ import numpy as np
 from arboretum.explain.worksheet.family import (
     Family,
     index_of,
-    same_classes,
     truth_of,
 )
 from arboretum.explain.worksheet.rendering import number, signed
@@ -26,28 +25,24 @@ class CoordinateFamily(Family):
     kind = "coordinate"
 
     @cached_property
-    def learned(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Signs -1 and 1, weights and numbers of the rows that are learned from."""
-        from arboretum.data.target import weights
-
-        model, twin, n = self.model, self.twin, self.n_rows
-        codes = twin._learn_labels(self.given.y, n)
-        same_classes(twin.classes_, model.classes_, self.name)
-        w = weights(self.given.sample_weight, n)
-        w = np.ones(n) if w is None else w
-        rows, _ = twin._hold_out(codes, w)
+        codes, _, w, _ = self.learned
+        w, rows = np.ones(len(codes)) if w is None else w, np.arange(len(codes))
+        if self.anatomy.recipe.held_out is not None:
+            rows = self.anatomy.recipe.held_out(codes, w)[0]
         return 2.0 * codes[rows] - 1.0, w[rows], rows
 
     def answers_of(self, j: int) -> np.ndarray:
         """Return the answers of a classifier to the rows, -1 or 1."""
-        table, _ = self.model._read(self.given.X)
+        table = self.anatomy.recipe.steps["table"](self.given.X)
         said = self.model.dictionary_.combine(np.array([j]), np.ones(1), table)
-        return said[self.learned[2]]
+        return said[self.rows[2]]
 
     def F(self, m: int) -> np.ndarray:
         """Return Σ λ g of the rows after m steps."""
         report = self.model.report_
-        total = np.zeros(len(self.learned[0]))
+        total = np.zeros(len(self.rows[0]))
         for j, delta in zip(report.coordinate[:m], report.delta[:m], strict=True):
             total = total + delta * self.answers_of(int(j))
         return total
@@ -68,7 +63,7 @@ class CoordinateFamily(Family):
     def round(self, m: Any) -> Sheet:
         model, report = self.model, self.model.report_
         m = index_of(m, len(report), ("step", "steps"), self.name)
-        y, w, rows = self.learned
+        y, w, rows = self.rows
         F, j = self.F(m), int(report.coordinate[m])
         terms = w * np.exp(-y * F)
         v, answers = terms / terms.sum(), self.answers_of(j)
@@ -102,7 +97,7 @@ class CoordinateFamily(Family):
     def row(self, row: Any) -> Sheet:
         sheet, _, i = self.row_sheet(row)
         model, X = self.model, self.row_table(row)
-        table, _ = model._read(X)
+        table = self.anatomy.recipe.steps["table"](X)
         used, lines, total = np.flatnonzero(model.coefficients_), [], 0.0
         for j in used[np.argsort(-np.abs(model.coefficients_[used]), kind="stable")].tolist():
             answer = float(model.dictionary_.combine(np.array([j]), np.ones(1), table)[0])

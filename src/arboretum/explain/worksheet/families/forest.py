@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.base.sampling import growing_key
-from arboretum.explain.worksheet.families.cart import draw_of, learn_target, textbook_rules
+from arboretum.explain.worksheet.families.cart import draw_of, textbook_rules
 from arboretum.explain.worksheet.family import Family, check_rows_of, class_names, truth_of
 from arboretum.explain.worksheet.grown import Names, ShownTree
 from arboretum.explain.worksheet.rendering import number
@@ -22,7 +22,6 @@ from arboretum.predict.walk import leaves_of
 from arboretum.textbook.forest_figures import out_of_bag
 
 if TYPE_CHECKING:
-    from arboretum.base.sampling import Bootstrap
     from arboretum.explain.worksheet.families.combine import BagFamily
     from arboretum.forest.growing import Plan
 
@@ -51,21 +50,23 @@ class ForestFamily(Family):
 
     # ------------------------------------------------------------------ trees and bags
     @property
-    def bags(self) -> Bootstrap:
+    def bags(self) -> Any:
         """The rows that the trees were given."""
-        check_rows_of(self.n_rows, self.model._bags.n_rows, self.name)
-        return self.model._bags
+        bags = self.anatomy.bags
+        assert bags is not None
+        check_rows_of(self.n_rows, bags.n_rows, self.name)
+        return bags
 
     @cached_property
     def plan(self) -> Plan:
         """How the trees were grown, from the same table."""
-        bags = self.bags
-        target, w = learn_target(self)
-        return self.twin._plan(self.matrix, target, w, bags)
+        check_rows_of(self.n_rows, self.bags.n_rows, self.name)
+        learned = self.learned
+        return self.anatomy.recipe.steps["plan"](self.matrix, learned.target, learned.weight)
 
     @property
     def criterion(self) -> str:
-        return self.model.criterion
+        return self.anatomy.recipe.criterion
 
     def _tree_of(self, t: int) -> ShownTree:
         return bagged_tree(self, self.plan, t)
@@ -75,8 +76,8 @@ class ForestFamily(Family):
             "criterion": self.criterion,
             "columns drawn at a node": getattr(self.model, "max_features_", None),
         }
-        if hasattr(self.model, "oob_score_"):
-            facts["out-of-bag score"] = self.model.oob_score_
+        if self.anatomy.history.oob_score is not None:
+            facts["out-of-bag score"] = self.anatomy.history.oob_score
         return facts
 
     # ------------------------------------------------------------------ answers
@@ -266,8 +267,8 @@ def oob_sheet(family: Family, plan: Plan) -> Sheet:
         answers = np.stack([value[leaves[:, t]] for t, value in enumerate(values)])
         _add_errors(sheet, answers, in_bag, target.y[:, 0], classes=classes)
         _add_worst(sheet, out_of_bag(answers, in_bag, classes), target.y[:, 0], class_names(model))
-    if hasattr(model, "oob_score_"):
-        sheet.facts["oob_score_ of the model"] = model.oob_score_
+    if family.anatomy.history.oob_score is not None:
+        sheet.facts["oob_score_ of the model"] = family.anatomy.history.oob_score
     return sheet
 
 

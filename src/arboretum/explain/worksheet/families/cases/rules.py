@@ -114,8 +114,8 @@ class RulesFamily(Family):
             if first is None:
                 fired = k
                 break
-        shares = m._shares()[fired].tolist()
-        answer = m.classes_[m.rules_[fired].answer if fired >= 0 else m._default_answer]
+        X = self.row_table(row)
+        shares, answer = m.predict_proba(X)[0].tolist(), m.predict(X)[0]
         name = fired if fired >= 0 else "none: the default class"
         sheet.facts = {"answer": format_category(answer), "rule": name, **self.truth(i)}
         marked = [fired] if fired >= 0 else []

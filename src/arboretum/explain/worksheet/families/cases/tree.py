@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.base.class_weight import with_class_weight
-from arboretum.data.target import weights
-from arboretum.explain.worksheet.family import check_rows_of, class_names, same_classes
+from arboretum.explain.worksheet.family import check_rows_of, class_names
 from arboretum.explain.worksheet.journey import way_to
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Sheet, SheetTable
@@ -60,18 +58,13 @@ class CaseTree:
     @property
     def has_tree(self) -> bool:
         """Whether the model keeps its tree; rules do not."""
-        return hasattr(self.model, "tree_")
+        return bool(self.family.anatomy.trees)
 
-    @cached_property
+    @property
     def _learned(self) -> tuple[np.ndarray, np.ndarray]:
         """Class codes and weights of all rows, as the fit took them."""
-        family, twin = self.family, self.family.twin
-        codes = twin._learn_classes(family.given.y, family.n_rows)
-        w = weights(family.given.sample_weight, family.n_rows)
-        if twin.class_weight is not None:
-            w = with_class_weight(twin.class_weight, [twin.classes_], codes, w)
-        same_classes(twin.classes_, self.model.classes_, family.name)
-        return codes[:, 0], np.ones(family.n_rows) if w is None else w
+        codes, _, w, _ = self.family.learned
+        return codes, np.ones(len(codes)) if w is None else w
 
     @cached_property
     def whole(self) -> Cases:
@@ -87,14 +80,15 @@ class CaseTree:
     @property
     def holds_out(self) -> bool:
         """Whether rows were held out for pruning."""
-        return getattr(self.model, "pruning", None) == "reduced_error"
+        return self.family.anatomy.recipe.held_out is not None
 
     @cached_property
     def held_out(self) -> tuple[np.ndarray, np.ndarray]:
         """The cases that the tree was grown on, and those held out for pruning."""
         if not isinstance(self.model.random_state, Integral):
             raise self.family.refuse("pruning")
-        return self.model._hold_out(self.whole.y)
+        hold_out: Any = self.family.anatomy.recipe.held_out
+        return hold_out(self.whole.y, None)
 
     @cached_property
     def grown_on(self) -> np.ndarray:

@@ -50,7 +50,7 @@ class FriedmanFamily(Family):
         sheet = Sheet(f"round {m} of {self.name}")
         sheet.facts = {
             "loss": self._loss_name(),
-            "learning rate": float(model._rates[m]),
+            "learning rate": float(self.anatomy.history.figures["rate"][m]),
             "rows": len(rounds.rows),
             "rows drawn": int(played.drawn.sum()),
         }
@@ -112,11 +112,11 @@ class FriedmanFamily(Family):
         sheet, matrix, i = self.row_sheet(row)
         model, rounds, X = self.model, self.rounds, self.row_table(row)
         width = rounds.width
-        start = F = np.array(model._start(X, 1), dtype=np.float64)
+        start = F = np.array(rounds.steps["start"](X, 1), dtype=np.float64)
         y = None if i is None else rounds.learned[0][[i]]
         leaves = model.ensemble_.leaves(matrix, 1)[0].tolist() if rounds.has_trees else None
         lines: list[tuple[Any, ...]] = []
-        for m, raw in enumerate(model._staged_raw(X)):
+        for m, raw in enumerate(rounds.steps["staged"](X)):
             now = np.asarray(raw).reshape(1, -1)
             before: list[list[Any]] = [[]] * width
             ends: list[list[Any]] = [[]] * width

@@ -20,7 +20,10 @@ def step_formulas(replay: FriedmanReplay, t: int, leaf: int) -> list[Formula]:
     """Return how far a leaf goes, and by how much F moves."""
     model, (m, k) = replay.model, divmod(t, replay.width)
     played, rows = replay.played(m), replay.tree_of(t).rows_of(leaf)
-    kept, rate = float(replay.trees[t].value[leaf, 0, 0]), float(model._rates[m])
+    kept, rate = (
+        float(replay.trees[t].value[leaf, 0, 0]),
+        float(replay.family.anatomy.history.figures["rate"][m]),
+    )
     last = Formula("step the model keeps", "", "", kept)
     if not len(rows):
         return [last]

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.base.holdout import set_aside
 from arboretum.base.sampling import draw_in_turn
 from arboretum.boosting.friedman.fitting import BoostingTask
 from arboretum.explain.worksheet.families.cart import draw_of, textbook_rules
-from arboretum.explain.worksheet.family import check_rows_of, class_names, same_classes
+from arboretum.explain.worksheet.family import check_rows_of, class_names
 from arboretum.explain.worksheet.grown import Names, ShownTree
 from arboretum.explain.worksheet.rendering import number
 from arboretum.grow import settings
@@ -59,7 +58,8 @@ class FriedmanReplay:
             family.given,
             family.trees,
         )
-        self.width = self.model._width
+        self.steps, self.recipe = family.anatomy.recipe.steps, family.anatomy.recipe
+        self.width = int(self.model.n_trees_per_iteration_)
         self.has_trees = self.model.estimator is None
         self.played = lru_cache(maxsize=3)(self._played)
         self.tree_of = lru_cache(maxsize=4)(self._tree_of)
@@ -68,22 +68,16 @@ class FriedmanReplay:
     @cached_property
     def learned(self) -> tuple[np.ndarray, np.ndarray | None]:
         """Labels and weights of all rows, as the loss takes them."""
-        family, twin = self.family, self.family.twin
-        check_rows_of(family.n_rows, self.model._n_rows, family.name)
-        y = twin._learn_labels(self.given.y, self.family.n_rows)
-        if hasattr(self.model, "classes_"):
-            same_classes(twin.classes_, self.model.classes_, self.family.name)
-        return y, twin._learn_weights(self.given.sample_weight, self.family.n_rows)
+        family = self.family
+        check_rows_of(family.n_rows, family.anatomy.history.n_rows, family.name)
+        return family.learned.target, family.learned.weight
 
     @cached_property
     def rows(self) -> np.ndarray:
         """The rows that are learned from: all, but for those held out for early stopping."""
-        y, w = self.learned
-        model = self.model
-        if model.n_iter_no_change is None:
+        if self.recipe.held_out is None:
             return np.arange(self.family.n_rows)
-        codes = y if model.loss_.classifies else None
-        return set_aside(self.family.n_rows, model.validation_fraction, model.seed_, codes, w)[0]
+        return self.recipe.held_out(*self.learned)[0]
 
     @cached_property
     def y(self) -> np.ndarray:
@@ -109,14 +103,12 @@ class FriedmanReplay:
     def _rows_of_table(self) -> Any:
         """The rows that are learned from, as estimators take them."""
         X = self.given.X
-        return (
-            X if len(self.rows) == self.family.n_rows else self.model._rows_for_init(X, self.rows)
-        )
+        return X if len(self.rows) == self.family.n_rows else self.steps["rows"](X, self.rows)
 
     @cached_property
     def start(self) -> np.ndarray:
         """F before the first round, (rows, scores)."""
-        return np.ascontiguousarray(self.model._start(self._rows_of_table, len(self.rows)))
+        return np.ascontiguousarray(self.steps["start"](self._rows_of_table, len(self.rows)))
 
     def F(self, m: int) -> np.ndarray:
         """Return F after m rounds, (rows, scores)."""
@@ -125,7 +117,7 @@ class FriedmanReplay:
         if self.has_trees:
             first = self.model.ensemble_.rounds(0, m)
             return first.answers(self.table, self.family.threads, self.start)
-        sums = self.model._member_sums(self._rows_of_table, self.start)
+        sums = self.steps["sums"](self._rows_of_table, self.start)
         return next(itertools.islice(sums, m - 1, None))
 
     def shaped(self, F: np.ndarray) -> np.ndarray:
@@ -166,7 +158,7 @@ class FriedmanReplay:
         model, (m, k) = self.model, divmod(t, self.width)
         played = self.played(m)
         target = _target_of(self.y, self.w)
-        how = settings.growth(self.family.twin, model.schema_, target, len(self.rows))
+        how = settings.growth(model, model.schema_, target, len(self.rows))
         how = replace(how, min_weight_leaf=0.0)
         share = float(model.min_weight_fraction_leaf)
         if share > 0 and self.w is not None:

@@ -49,10 +49,11 @@ class SecondOrderFamily(Family):
     def row(self, row: Any) -> Sheet:
         sheet, matrix, i = self.row_sheet(row)
         replay, ensemble = self.replay, self.replay.ensemble
-        part = self.model._part(0, self.model._best_end)
+        part = self.anatomy.used
+        assert part is not None
         start = replay.start_of(i)
         final = part.answers(matrix, 1, start[None])
-        answer = self.model._predicted(final)[0]
+        answer = self.anatomy.recipe.steps["predicted"](final)[0]
         margin = final[0].tolist() if final.shape[1] > 1 else float(final[0, 0])
         sheet.facts["answer"] = answer.tolist() if hasattr(answer, "tolist") else answer
         sheet.facts["margin"] = margin
@@ -74,7 +75,7 @@ class SecondOrderFamily(Family):
         return sheet
 
     def _answer_notes(self, i: int | None) -> list[str]:
-        end, notes, weight = self.model._best_end, [], self.replay.whole.weight
+        end, notes, weight = self.anatomy.history.end, [], self.replay.whole.weight
         if end is not None:
             notes.append(f"Early stopping keeps the rounds before {end} for predictions.")
         if self.replay.ensemble.averaged:

@@ -111,7 +111,8 @@ class Replay:
     def whole(self) -> TrainingTable:
         """The training table with all its rows."""
         model, given = self.model, self.given
-        y = self.family.twin._labels(given.y, self.family.n_rows)
+        steps = self.family.anatomy.recipe.steps
+        y = steps["labels"](given.y, self.family.n_rows)
         groups = None if given.group is None else np.asarray(given.group)
         if model.target == "orders" and groups is None:
             raise DataError(
@@ -127,7 +128,7 @@ class Replay:
             given.X, given.y, given.sample_weight, margin, groups, class_weight=weighs
         )
         return TrainingTable(
-            *self.family.twin._rows(table, self.family.matrix, y),
+            *steps["rows"](table, self.family.matrix, y),
             schema=model.schema_,
             n_classes=getattr(model, "n_classes_", None),
         )
@@ -136,7 +137,7 @@ class Replay:
     def table(self) -> TrainingTable:
         """The training table; rows of weight 0 are left out."""
         table = rows_that_count(self.whole)
-        check_rows_of(len(table.y), self.model._n_rows, self.name)
+        check_rows_of(len(table.y), self.family.anatomy.history.n_rows, self.name)
         return table
 
     @cached_property

@@ -27,7 +27,7 @@ def losses(replay: Replay, y: np.ndarray, margin: np.ndarray) -> np.ndarray | No
     for k in range(margin.shape[1]):
         loss, column = every[k if len(every) > 1 else 0], np.ascontiguousarray(margin[:, k])
         try:
-            found.append(loss.value(replay.objective._labels(y, k), column))
+            found.append(loss.value(replay.objective.labels_of(y, k), column))
         except NotImplementedError:
             return None
     return np.sum(found, axis=0)
