@@ -382,12 +382,14 @@ class HistogramGrower:
     def _parts_for(self, state: State) -> Parts:
         """Return where the code is that is compiled apart for such a table and such rules."""
         if self._parts is None or self._parts[0] is not self.rules:
-            store, features = self.store, self.features
+            store = self.store
             kind = (
-                self.rules, store.words.shape[2], store.width, len(store.wide) > 0,
-                state.tree.hists.shape[1] == self.n_bins, bool(features.is_category.any()),
-                bool((features.default_bin >= 0).any()), len(features.monotone) > 0, len(self.groups) > 0,
-            )  # fmt: skip
+                self.rules,
+                store.words.shape[2],
+                store.width,
+                len(store.wide) > 0,
+                len(self.groups) > 0,
+            )
             self._parts = self.rules, found(find_parts, state, self.scratch[0], kind=kind)
         return self._parts[1]
 

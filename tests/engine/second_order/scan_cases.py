@@ -40,8 +40,10 @@ def node_of(g, h, rules, *, rows=200, lower=-np.inf, upper=np.inf, parent=0.1):
     node = ScannedNode(
         total_g, total_h, G_UNIT, H_UNIT, float(rows), parent, lower, upper,
         rows / max(total_h, 1), bool(is_plain(lower, upper, rules)),
+        0.0, 0.0,
     )  # fmt: skip
-    return node, side_score(total_g, total_h, rows, node, rules.l2, rules)
+    itself = side_score(total_g, total_h, rows, node, rules.l2, rules)
+    return node._replace(score=itself, set_score=itself), itself
 
 
 def soft(G, l1):

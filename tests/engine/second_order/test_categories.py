@@ -22,8 +22,8 @@ from tests.engine.second_order.scan_cases import (
 
 
 @kernel
-def scan_categories(f, n, node, node_score, rules, scratch):
-    categories.scan_categories(f, n, node, node_score, rules, scratch)
+def scan_categories(f, n, node, rules, scratch):
+    categories.scan_categories(f, n, node, rules, scratch)
 
 
 LIGHTGBM = RULES._replace(cat_l2=10.0, cat_smooth=5.0, max_onehot=0)
@@ -97,7 +97,7 @@ def by_answer(g, h, node, itself, rules):
 def scan(g, h, node, itself, rules):
     scratch = new_scratch(len(g) - 1)
     scratch.g[:], scratch.h[:] = g, h
-    scan_categories(5, len(g) - 1, node, itself, rules, scratch)
+    scan_categories(5, len(g) - 1, node, rules, scratch)
     members = {b for b in range(len(g) - 1) if scratch.members[b >> 5] >> (b & 31) & 1}
     return scratch.best[0], members
 

@@ -20,18 +20,13 @@ from tests.engine.second_order.scan_cases import (
 
 
 @kernel
-def scan_number(f, n, node, node_score, sign, rules, scratch):
-    numbers.scan_number(f, n, node, node_score, sign, rules, scratch)
+def scan_number(f, n, node, sign, rules, scratch):
+    numbers.scan_number(f, n, node, sign, rules, scratch)
 
 
 @kernel
-def scan_packed(f, n, sums, missing, node, node_score, rules, scratch):
-    numbers.scan_packed(f, n, sums, missing, node, node_score, rules, scratch)
-
-
-@kernel
-def scan_two_bins(f, node, node_score, rules, scratch):
-    numbers.scan_two_bins(f, node, node_score, rules, scratch)
+def scan_packed(f, n, sums, missing, node, rules, scratch):
+    numbers.scan_packed(f, n, sums, missing, node, rules, scratch)
 
 
 @kernel
@@ -92,7 +87,7 @@ def test_the_best_cut_is_found(name, missing, sign):
         node, itself = node_of(g, h, rules, **bounds)
         scratch = new_scratch(n)
         scratch.g[:], scratch.h[:] = g, h
-        scan_number(5, n, node, itself, float(sign), rules, scratch)
+        scan_number(5, n, node, float(sign), rules, scratch)
         expected = best_of(cuts_of(g, h, node, itself, rules, sign), rules, itself)
         check(scratch.best[0], expected)
         found += expected is not None
@@ -106,12 +101,12 @@ def test_sums_of_two_in_one_number_are_scanned_alike(name, missing, rows):
     rules = SETTINGS[name][0]
     for seed, n in enumerate([1, 2, 9, 40, 40]):
         g, h = bins_of(n, np.random.default_rng(seed), missing=missing)
-        node, itself = node_of(g, h, rules, rows=rows)
+        node, _ = node_of(g, h, rules, rows=rows)
         one, two = new_scratch(n), new_scratch(n)
         one.g[:], one.h[:] = g, h
-        scan_number(5, n, node, itself, 0.0, rules, one)
+        scan_number(5, n, node, 0.0, rules, one)
         sums = (g << 32) + h
-        scan_packed(5, n, sums, sums[n], node, itself, rules, two)
+        scan_packed(5, n, sums, sums[n], node, rules, two)
         for name_ in ("gain", "feature", "left_g", "left_h"):
             assert one.best[0][name_] == two.best[0][name_]
         if one.best[0]["feature"] == 5:
@@ -120,38 +115,20 @@ def test_sums_of_two_in_one_number_are_scanned_alike(name, missing, rows):
             assert not h[cut[0] + 1 : cut[1] + 1].any()  # the same cut, but for bins without rows
 
 
-@pytest.mark.parametrize("name", ["plain", "rows needed", "gain needed", "as XGBoost"])
-def test_two_bins_are_scanned_alike(name):
-    rules, found = SETTINGS[name][0], 0
-    for seed in range(20):
-        g, h = bins_of(2, np.random.default_rng(seed), missing=False)
-        node, itself = node_of(g, h, rules)
-        one, two = new_scratch(2), new_scratch(2)
-        for scratch in (one, two):
-            scratch.g[:], scratch.h[:] = g, h
-        scan_number(5, 2, node, itself, 0.0, rules, one)
-        scan_two_bins(5, node, itself, rules, two)
-        assert one.best[0]["feature"] == two.best[0]["feature"]
-        if one.best[0]["feature"] >= 0:
-            assert one.best.tobytes() == two.best.tobytes()
-            found += 1
-    assert found > 2
-
-
 def test_equal_bins_and_a_better_split_before_leave_nothing_to_find():
     g, h = np.array([10, 20, 30, 0]), np.array([10, 20, 30, 0])  # G/H is the same everywhere
     rules = RULES._replace(l2=0.0)
-    node, itself = node_of(g, h, rules)
+    node, _ = node_of(g, h, rules)
     scratch = new_scratch(3)
     scratch.g[:], scratch.h[:] = g, h
-    scan_number(5, 3, node, itself, 0.0, rules, scratch)
+    scan_number(5, 3, node, 0.0, rules, scratch)
     assert scratch.best[0]["feature"] == -1
     g, h = bins_of(9, np.random.default_rng(1), missing=True)
-    node, itself = node_of(g, h, RULES)
+    node, _ = node_of(g, h, RULES)
     scratch = new_scratch(9)
     scratch.g[:], scratch.h[:] = g, h
     scratch.best["gain"], scratch.best["feature"] = 1e9, 2
-    scan_number(5, 9, node, itself, 0.0, RULES, scratch)
+    scan_number(5, 9, node, 0.0, RULES, scratch)
     assert scratch.best[0]["feature"] == 2
 
 

@@ -76,9 +76,11 @@ def test_a_column_is_passed_over_only_if_it_cannot_win(n_rows, l2, missing):
         sums, g, h = _columns(rng, n_rows, n_bins, missing, signal)
         starts = np.append(0, np.cumsum(n_bins + 1))
         many = 1e6  # rows for which sums are not put into one number
+        G, H = g * 2.0**-14, h * 2.0**-16
+        itself = G * G / (H + l2)
         units, rest = (2.0**-14, 2.0**-16), (0.0, -np.inf, np.inf)
-        node = ScannedNode(g, h, *units, float(n_rows), *rest, n_rows / h, True)
-        large = ScannedNode(g, h, *units, many, *rest, many / h, True)
+        node = ScannedNode(g, h, *units, float(n_rows), *rest, n_rows / h, True, itself, itself)
+        large = ScannedNode(g, h, *units, many, *rest, many / h, True, itself, itself)
         plainly = _found(sums, starts, False, n_bins, large, rules)
         assert _found(sums, starts, True, n_bins, node, rules) == plainly
         assert _found(sums, starts, False, n_bins, node, rules) == plainly

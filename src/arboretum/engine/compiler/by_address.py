@@ -57,7 +57,7 @@ if LINKED:
     def form_of(function: Callable, *arguments: Any) -> Callable:
         """Return the compiled form of a kernel for such arguments, as Python calls it.
 
-        It takes its arguments for what they are said to be and does not check, which saves a fifth of a
+        It takes its arguments to be of these types and does not check, which saves a fifth of a
         microsecond: with arguments of other types it would compute anything at all.
         """
         return entry_point(function, arguments)

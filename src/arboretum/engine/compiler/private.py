@@ -70,7 +70,7 @@ if LINKED:
 
         @property
         def codegen(self) -> Any:
-            """Return the code generator, as one that knows of no machine code here."""
+            """Return the code generator, without machine code."""
             return _NoEnvironment(self._codegen)
 
         def _optimize_functions(self, ll_module: Any) -> None:
@@ -229,7 +229,7 @@ if LINKED:
         kernel._compile_for_args = compile_for_args
 
     def cpu() -> Any:
-        """Return what says for which CPU Numba compiles."""
+        """Return the CPU that Numba compiles for, with its features."""
         return cpu_target.target_context.codegen().magic_tuple()
 
     # ------------------------------------------------------------------ compiled code as a tuple

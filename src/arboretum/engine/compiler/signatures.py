@@ -2,7 +2,7 @@
 
 A kernel is compiled anew for every combination of types it is called with. Which combinations there are
 is not written by hand but recorded: with ``ARBORETUM_RECORD_KERNELS=<file>`` every process appends a line
-for each combination it meets (`benchmarks/record_kernels.py` does so), and signatures.json has them all, each
+for each new combination (`benchmarks/record_kernels.py` does so), and signatures.json has them all, each
 with the estimators that need it. Prebuilt kernels and `arboretum.warmup` are made from it.
 
 What is written down is the *arguments*, in NumPy's words, and not Numba's types of them:
@@ -61,7 +61,7 @@ class Signature(NamedTuple):
 
 # ---------------------------------------------------------------------- a description of a value
 def describe(value: Any) -> Any:
-    """Describe an argument of a kernel, in what JSON can say.
+    """Describe an argument of a kernel, in JSON.
 
     >>> describe(np.zeros((3, 2))), describe(np.uint8(1)), describe(True), describe(None)
     ('float64 2C', 'uint8', 'bool', 'none')
@@ -170,7 +170,7 @@ def _found(name: str) -> Any:
 
 # ---------------------------------------------------------------------- recording
 def record(kernel: Any) -> None:
-    """Append a line to the file of ``ARBORETUM_RECORD_KERNELS`` when a kernel meets new types."""
+    """Append a line to the file of ``ARBORETUM_RECORD_KERNELS`` when a kernel is called with new types."""
     name = _name(kernel.py_func)
     private.on_new_types(kernel, lambda arguments, compiled: _append(name, arguments, compiled))
 

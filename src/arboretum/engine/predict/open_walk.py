@@ -14,14 +14,35 @@ rows and some points, and by all pairs of them:
      grid a b      grid c d           so a tree costs about one walk, however long the grid is
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
 
 from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.elementary import probability
 
-__all__ = ["add_open", "add_open_sums", "sum_steps", "turn_to_shares"]
+if TYPE_CHECKING:
+    from arboretum.structure.joined import JoinedTrees
+
+__all__ = ["OpenWalk", "add_open", "add_open_sums", "sum_steps", "turn_to_shares"]
 
 _LEAF, _SUBSET = 0, 2
+
+
+class OpenWalk(NamedTuple):
+    """Trees, the rows and grid points that fall through them, and scratch."""
+
+    nodes: JoinedTrees
+    value: np.ndarray  # (n_nodes, n_numbers) float64, what nodes add
+    output: np.ndarray  # (n_trees,) int64, the output that the first of the numbers is added to
+    columns: np.ndarray  # (n_columns, n_rows) float64
+    grid: np.ndarray  # (n_open, n_points) float64, values of the open columns
+    place: np.ndarray  # (n_columns,) int64, where an open column stands in the grid; -1: not open
+    rows: np.ndarray  # (n_rows,) int64, all of them; their order changes
+    points: np.ndarray  # (n_points,) int64, all of them; their order changes
+    stack: np.ndarray  # (nodes of the largest tree + 1, 5) int64, scratch: node, rows, points
 
 
 @inline
@@ -75,35 +96,52 @@ def _part(nodes, at, n_codes, values, items, lo, hi):
 
 
 @inline
-def _fall(nodes, root, node, columns, grid, place, rows, points, stack, height, a, b, c, d):
-    """Send rows a:b and grid points c:d on from an inner node; return the new height of the stack.
+def _push(stack, height, node, rows, points):
+    """Let a node wait with its rows and points unless it has none; return the new height.
 
-    columns (n_columns, n_rows) float64; grid (n_open, n_points) float64; place (n_columns,) int64; rows
-    (n_rows,) int64, reordered; points (n_points,) int64, reordered; stack (most nodes + 1, 5) int64,
-    updated.
+    stack (most nodes + 1, 5) int64, written; rows, points (first, end) of the lists.
     """
-    at = root + node
+    if rows[0] >= rows[1] or points[0] >= points[1]:
+        return height
+    stack[height, 0] = node
+    stack[height, 1], stack[height, 2] = rows
+    stack[height, 3], stack[height, 4] = points
+    return height + 1
+
+
+@inline
+def _fall(walk, root, node, a, b, c, d, height):
+    """Send rows a:b and grid points c:d on from an inner node; return the new height of the stack."""
+    nodes, at = walk.nodes, root + node
     f = nodes.feature[at]
     first, size = np.int64(nodes.first_child[at]), nodes.n_codes[f]
-    if place[f] < 0:
-        middle = _part(nodes, at, size, columns[f], rows, a, b)
-        left = (a, middle, c, d)
-        right = (middle, b, c, d)
+    row_end, row_begin, point_end, point_begin = b, a, d, c
+    if walk.place[f] < 0:
+        row_end = row_begin = _part(nodes, at, size, walk.columns[f], walk.rows, a, b)
     else:
-        middle = _part(nodes, at, size, grid[place[f]], points, c, d)
-        left = (a, b, c, middle)
-        right = (a, b, middle, d)
-    if right[0] < right[1] and right[2] < right[3]:
-        stack[height, 0] = first + 1
-        stack[height, 1], stack[height, 2] = right[0], right[1]
-        stack[height, 3], stack[height, 4] = right[2], right[3]
-        height += 1
-    if left[0] < left[1] and left[2] < left[3]:
-        stack[height, 0] = first
-        stack[height, 1], stack[height, 2] = left[0], left[1]
-        stack[height, 3], stack[height, 4] = left[2], left[3]
-        height += 1
-    return height
+        line = walk.grid[walk.place[f]]
+        point_end = point_begin = _part(nodes, at, size, line, walk.points, c, d)
+    height = _push(walk.stack, height, first + 1, (row_begin, b), (point_begin, d))
+    return _push(walk.stack, height, first, (a, row_end), (c, point_end))
+
+
+@inline
+def _begin(walk):
+    """Let the root wait with all rows and points; return the height of the stack."""
+    return _push(walk.stack, 0, 0, (0, len(walk.rows)), (0, len(walk.points)))
+
+
+@subkernel
+def _next_leaf(walk, root, height):
+    """Walk to the next leaf: return the height of the stack, the leaf, its rows a:b and points c:d."""
+    stack = walk.stack
+    while True:
+        height -= 1
+        node = stack[height, 0]
+        a, b, c, d = stack[height, 1], stack[height, 2], stack[height, 3], stack[height, 4]
+        if walk.nodes.kind[root + node] == _LEAF:
+            return height, root + node, a, b, c, d
+        height = _fall(walk, root, node, a, b, c, d, height)
 
 
 @subkernel
@@ -117,86 +155,49 @@ def _step(line, value, rows, a, b):
 
 
 @kernel
-def add_open(nodes, value, output, columns, grid, place, rows, points, stack, steps):
+def add_open(walk, steps):
     """Add what the trees say of every row along the grid to ``steps``, (outputs, points, rows).
 
     A number that holds from one point to another is added where it begins and taken away where it ends: the
-    sum of the steps up to a point is what the trees say there. Of a sorted grid that is two additions for a
-    leaf, however many points lie between.
-
-    Parameters
-    ----------
-    nodes : JoinedTrees
-    value : (nodes, k) float64
-        What nodes add.
-    output : (trees,) int64
-        The output that the first of the k numbers is added to.
-    columns : (columns, rows) float64
-    grid : (open columns, points) float64
-    place : (columns,) int64
-        Where an open column stands in ``grid``; -1 for the others.
-    rows, points : int64 arrays
-        All of them, in any order; their order changes.
-    stack : (nodes of the largest tree + 1, 5) int64
-        Scratch.
+    sum of the steps up to a point is what the trees say there. With a sorted grid that is two additions for
+    a leaf, however many points lie between.
 
     steps (n_outputs, n_points, n_rows) float64, added to.
     """
-    for t in range(len(nodes.start) - 1):
-        root = nodes.start[t]
-        stack[0, 0], stack[0, 1], stack[0, 2] = 0, 0, len(rows)
-        stack[0, 3], stack[0, 4] = 0, len(points)
-        height = 1
+    points = walk.points
+    for t in range(len(walk.nodes.start) - 1):
+        height = _begin(walk)
         while height:
-            height -= 1
-            node = stack[height, 0]
-            a, b, c, d = stack[height, 1], stack[height, 2], stack[height, 3], stack[height, 4]
-            if nodes.kind[root + node] != _LEAF:
-                height = _fall(
-                    nodes, root, node, columns, grid, place, rows, points, stack, height, a, b, c, d
-                )
-                continue
-            g = c
+            height, leaf, a, b, g, d = _next_leaf(walk, walk.nodes.start[t], height)
             while g < d:
                 begin = end = points[g]
                 while g < d and points[g] == end:
                     g += 1
                     end += 1
-                for k in range(value.shape[1]):
-                    here, o = value[root + node, k], output[t] + k
-                    _step(steps[o, begin], here, rows, np.uint64(a), np.uint64(b))
+                for k in range(walk.value.shape[1]):
+                    here, o = walk.value[leaf, k], walk.output[t] + k
+                    _step(steps[o, begin], here, walk.rows, np.uint64(a), np.uint64(b))
                     if end < steps.shape[1]:
-                        _step(steps[o, end], -here, rows, np.uint64(a), np.uint64(b))
+                        _step(steps[o, end], -here, walk.rows, np.uint64(a), np.uint64(b))
 
 
 @kernel
-def add_open_sums(nodes, value, output, columns, weight, grid, place, rows, points, stack, total):
+def add_open_sums(walk, weight, total):
     """`add_open`, summed over the rows by their weight: ``total`` is (outputs, points).
 
-    weight (n_rows,) float64; total (n_outputs, n_points) float64, added to; value, output, columns,
-    grid, place, rows, points, stack (...) as in `add_open`.
+    weight (n_rows,) float64; total (n_outputs, n_points) float64, added to.
     """
-    for t in range(len(nodes.start) - 1):
-        root = nodes.start[t]
-        stack[0, 0], stack[0, 1], stack[0, 2] = 0, 0, len(rows)
-        stack[0, 3], stack[0, 4] = 0, len(points)
-        height = 1
+    for t in range(len(walk.nodes.start) - 1):
+        height = _begin(walk)
         while height:
-            height -= 1
-            node = stack[height, 0]
-            a, b, c, d = stack[height, 1], stack[height, 2], stack[height, 3], stack[height, 4]
-            if nodes.kind[root + node] != _LEAF:
-                height = _fall(
-                    nodes, root, node, columns, grid, place, rows, points, stack, height, a, b, c, d
-                )
-                continue
+            height, leaf, a, b, c, d = _next_leaf(walk, walk.nodes.start[t], height)
             here = 0.0
             for i in range(a, b):
-                here += weight[rows[i]]
-            for k in range(value.shape[1]):
-                v, o = here * value[root + node, k], output[t] + k
+                here += weight[walk.rows[i]]
+            for k in range(walk.value.shape[1]):
+                v, o = here * walk.value[leaf, k], walk.output[t] + k
                 for g in range(c, d):
-                    total[o, points[g]] += v
+                    total[o, walk.points[g]] += v
 
 
 @kernel

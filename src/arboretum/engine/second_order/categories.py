@@ -39,7 +39,7 @@ def _set_members(members, order, first, last):
 
 
 @inline
-def _gain_of_set(sum_g, sum_h, n_left, node, node_score, best, l2, rules):
+def _gain_of_set(sum_g, sum_h, n_left, node, best, l2, rules):
     """Return the gain of a set of categories, which have ``n_left`` rows, against the rest.
 
     A gain that is clearly below ``best`` may be returned as ``best``: that takes no division.
@@ -52,11 +52,11 @@ def _gain_of_set(sum_g, sum_h, n_left, node, node_score, best, l2, rules):
     if n_left < rules.min_rows or n_right < rules.min_rows:
         return -np.inf
     p, q = c + l2, e + l2
-    if node.is_plain and a * a * q + d * d * p < _CLEARLY * (best + node_score) * p * q:
+    if node.is_plain and a * a * q + d * d * p < _CLEARLY * (best + node.set_score) * p * q:
         return best
     p = answer(a, c, n_left, node.answer, node.lower, node.upper, l2, rules)
     q = answer(d, e, n_right, node.answer, node.lower, node.upper, l2, rules)
-    return score(a, c, p, l2, rules) + score(d, e, q, l2, rules) - node_score
+    return score(a, c, p, l2, rules) + score(d, e, q, l2, rules) - node.set_score
 
 
 @subkernel
@@ -126,7 +126,7 @@ def _order_by_answer(n, node, rules, scratch):
 
 
 @inline
-def _scan_single(f, n, node, node_score, rules, scratch):
+def _scan_single(f, n, node, rules, scratch):
     """Try one category against the rest; XGBoost tries missing values on its side, too."""
     g, h, share = scratch.g, scratch.h, node.share
     missing = rules.as_xgboost and (g[n] != 0 or h[n] != 0)
@@ -136,17 +136,15 @@ def _scan_single(f, n, node, node_score, rules, scratch):
         for side in range(2 if missing else 1):
             sum_g, sum_h = (g[b] + g[n], h[b] + h[n]) if side else (g[b], h[b])
             n_left = rows_of(sum_h, share)
-            gain = _gain_of_set(
-                sum_g, sum_h, n_left, node, node_score, scratch.best[0].gain, rules.l2, rules
-            )
-            if gain > scratch.best[0].gain and is_worth(gain, node_score, rules):
+            gain = _gain_of_set(sum_g, sum_h, n_left, node, scratch.best[0].gain, rules.l2, rules)
+            if gain > scratch.best[0].gain and is_worth(gain, node.set_score, rules):
                 scratch.order[0] = b
                 _set_members(scratch.members, scratch.order, _ZERO, _ONE)
                 keep_best(gain, f, b, side, CATEGORIES, sum_g, sum_h, scratch)
 
 
 @inline
-def _scan_by_ratio(f, n, node, node_score, rules, scratch):
+def _scan_by_ratio(f, n, node, rules, scratch):
     """Try beginnings and ends of the order of LightGBM."""
     g, h, order = scratch.g, scratch.h, scratch.order
     used = _order_by_ratio(n, node, rules, scratch)
@@ -163,13 +161,11 @@ def _scan_by_ratio(f, n, node, node_score, rules, scratch):
             n_right = node.rows - n_left
             if n_right < rules.min_rows or n_right < rules.min_group:
                 break
-            gain = _gain_of_set(
-                sum_g, sum_h, n_left, node, node_score, scratch.best[0].gain, l2, rules
-            )
+            gain = _gain_of_set(sum_g, sum_h, n_left, node, scratch.best[0].gain, l2, rules)
             if group < rules.min_group or gain == -np.inf:
                 continue
             group = 0.0
-            if gain > scratch.best[0].gain and is_worth(gain, node_score, rules):
+            if gain > scratch.best[0].gain and is_worth(gain, node.set_score, rules):
                 first, last = (used - 1 - i, used) if side else (_ZERO, i + 1)
                 keep_best(gain, f, i, _ZERO, CATEGORIES, sum_g, sum_h, scratch)
     if last >= 0:
@@ -177,7 +173,7 @@ def _scan_by_ratio(f, n, node, node_score, rules, scratch):
 
 
 @inline
-def _scan_by_answer(f, n, node, node_score, rules, scratch):
+def _scan_by_answer(f, n, node, rules, scratch):
     """Try beginnings and ends of the order of XGBoost; the beginning goes left."""
     g, h, order = scratch.g, scratch.h, scratch.order
     _order_by_answer(n, node, rules, scratch)
@@ -193,10 +189,8 @@ def _scan_by_answer(f, n, node, node_score, rules, scratch):
                 continue
             sum_g += g[b]
             sum_h += h[b]
-            gain = _gain_of_set(
-                sum_g, sum_h, 0.0, node, node_score, scratch.best[0].gain, rules.l2, rules
-            )
-            if gain > scratch.best[0].gain and is_worth(gain, node_score, rules):
+            gain = _gain_of_set(sum_g, sum_h, 0.0, node, scratch.best[0].gain, rules.l2, rules)
+            if gain > scratch.best[0].gain and is_worth(gain, node.set_score, rules):
                 last = n - 1 - i if side else i + 1
                 left_g, left_h = (node.g - sum_g, node.h - sum_h) if side else (sum_g, sum_h)
                 keep_best(gain, f, i, side, CATEGORIES, left_g, left_h, scratch)
@@ -205,11 +199,11 @@ def _scan_by_answer(f, n, node, node_score, rules, scratch):
 
 
 @inline
-def scan_categories(f, n, node, node_score, rules, scratch):
+def scan_categories(f, n, node, rules, scratch):
     """Try one category against the rest, or beginnings and ends of their order."""
     if n <= rules.max_onehot:
-        _scan_single(f, n, node, node_score, rules, scratch)
+        _scan_single(f, n, node, rules, scratch)
     elif rules.as_xgboost:
-        _scan_by_answer(f, n, node, node_score, rules, scratch)
+        _scan_by_answer(f, n, node, rules, scratch)
     else:
-        _scan_by_ratio(f, n, node, node_score, rules, scratch)
+        _scan_by_ratio(f, n, node, rules, scratch)

@@ -15,8 +15,7 @@ several processes at once, and only those that a table needs (`find_parts`):
     do_rows     SCALE, FILL, SUM
     do_count    PART, COUNT, MERGE     with it the one loop that counts tiles of the table's width
     do_wide     PART, COUNT            of columns of more than 255 bins
-    do_scan     SCAN                   of numbers that are scored by G² / (H + λ), up to 65,536 rows
-    do_any_scan SCAN                   of everything
+    do_scan     SCAN
 """
 
 from __future__ import annotations
@@ -48,8 +47,15 @@ from arboretum.engine.second_order.pack import (
     find_largest,
     mark_rows,
 )
-from arboretum.engine.second_order.score import ScannedNode, SplitScratch, is_plain
-from arboretum.engine.second_order.split import best_number, best_of
+from arboretum.engine.second_order.score import (
+    ScannedNode,
+    SplitScratch,
+    answer,
+    is_plain,
+    plain_score,
+    score,
+)
+from arboretum.engine.second_order.split import best_of
 
 __all__ = ["Parts", "do_item", "find_parts"]
 
@@ -241,10 +247,18 @@ def _scanned_node(tree, item, rules, scales):
     """Return the node that an item of SCAN is about."""
     task = tree.task[0]
     node, unit = tree.nodes[task.scanned[item // task.pieces]], scales.chosen[0].unit
-    rows, h = np.float64(node.rows), node.sum_h
+    rows, lower, upper = np.float64(node.rows), node.lower, node.upper
+    g, h = np.float64(node.sum_g) * unit.g, np.float64(node.sum_h) * unit.h
+    plain = is_plain(lower, upper, rules)
+    itself = now = plain_score(g, h, rules.l2)
+    if not plain:
+        b = answer(g, h, rows, node.answer, lower, upper, rules.l2, rules)
+        itself = score(g, h, b, rules.l2, rules)
+        now = score(g, h, node.answer, rules.l2, rules) if rules.path_smooth > 0.0 else itself
+    share = rows / np.float64(node.sum_h) if node.sum_h > 0 else 0.0
     return ScannedNode(
-        node.sum_g, h, unit.g, unit.h, rows, node.answer, node.lower, node.upper,
-        rows / np.float64(h) if h > 0 else 0.0, is_plain(node.lower, node.upper, rules),
+        node.sum_g, node.sum_h, unit.g, unit.h, rows, node.answer, lower, upper, share, plain, itself,
+        now,
     )  # fmt: skip
 
 
@@ -259,20 +273,7 @@ def _range_of(tree, item):
 
 @kernel
 def do_scan(store, tree, features, rules, scales, scratch, item):
-    """Do one item of SCAN where all features are numbers, and scores are G² / (H + λ)."""
-    side, first, last = _range_of(tree, item)
-    best, node = tree.best[item], _scanned_node(tree, item, rules, scales)
-    best.gain, best.feature = -np.inf, -1
-    hist = tree.hists[tree.nodes[tree.task[0].scanned[side]].slot]
-    if first < last:
-        drawn = tree.draw.drawn[side]
-        best_number(hist, store.starts, drawn, first, last, features, node, rules, scratch)
-        tree.best[item] = scratch.best[0]
-
-
-@kernel
-def do_any_scan(store, tree, features, rules, scales, scratch, item):
-    """Do one item of SCAN, whatever the features and the rules are."""
+    """Do one item of SCAN."""
     side, first, last = _range_of(tree, item)
     best, node = tree.best[item], _scanned_node(tree, item, rules, scales)
     best.gain, best.feature = -np.inf, -1
@@ -338,7 +339,7 @@ class Parts(NamedTuple):
     count: int  # `do_count`
     counter: int  # what it counts a tile with (histogram.py)
     wide: int  # `do_wide`, or 0
-    scan: int  # `do_scan` or `do_any_scan`
+    scan: int  # `do_scan`
     draw: int  # `do_draw`; 0: every node may ask for all features of the tree
 
 
@@ -348,27 +349,14 @@ def find_parts(state: State, scratch: SplitScratch) -> Parts:
     counted, word = (store, tree, features, scratch, 0, 0), np.uint64(0)
     tile = store.words[0] if len(store.words) else np.empty((0, 1), np.uint64)
     counter = counter_of(tile, store.width)
-    scan = do_scan if _only_numbers(state) else do_any_scan
     draws = rules.level_columns or rules.node_columns or len(tree.draw.group_of)
     return Parts(
         address_of(do_rows, tree, scales, *given, 0),
         address_of(do_count, *counted),
         address_of(counter, tile, tree.lists[0], word, word, scratch.small),
         address_of(do_wide, *counted) if len(store.wide) else 0,
-        address_of(scan, store, tree, features, rules, scales, scratch, 0),
+        address_of(do_scan, store, tree, features, rules, scales, scratch, 0),
         address_of(do_draw, tree, rules, 0, given.key, 0) if draws else 0,
-    )
-
-
-def _only_numbers(state: State) -> bool:
-    """Tell whether all that is scanned are numbers in columns of their own, scored by G² / (H + λ)."""
-    features = state.features
-    return not (
-        features.is_category.any()
-        or (features.default_bin >= 0).any()
-        or len(features.monotone)
-        or state.tree.hists.shape[1] != state.store.starts[-1]  # Σg and Σh apart
-        or not is_plain(-np.inf, np.inf, state.rules)
     )
 
 

@@ -33,7 +33,7 @@ from arboretum.engine.second_order.score import (
     score,
 )
 
-__all__ = ["scan_number", "scan_packed", "scan_two_bins"]
+__all__ = ["scan_number", "scan_packed"]
 
 _INFINITY = np.int64(0x7FF0000000000000)  # its bits; larger ones are not numbers
 _ZERO = np.int64(0)
@@ -44,21 +44,6 @@ _G, _H = np.uint64(1), np.uint64(0)  # halves of a packed number, as memory has 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 _BLOCK = np.uint64(LANES)  # bins
 _BIT = np.uint32(1)
-
-
-@inline
-def scan_two_bins(f, node, node_score, rules, scratch):
-    """`scan_number` for a feature of two bins without missing values: one-hot columns are many."""
-    total_g, total_h = np.float64(node.g) * node.g_unit, np.float64(node.h) * node.h_unit
-    n_right = rows_of(scratch.h[1], node.share)
-    if n_right < rules.min_rows or node.rows - n_right < rules.min_rows:
-        return
-    sum_g, sum_h = scratch.g[0], scratch.h[0]
-    a, c = np.float64(sum_g) * node.g_unit, np.float64(sum_h) * node.h_unit
-    gain = plain_gain(a, c, total_g, total_h, node_score, rules.l2, rules.min_weight)
-    if gain > scratch.best[0].gain and is_worth(gain, node_score, rules):
-        towards = np.int64(2 * sum_h >= node.h and not rules.as_xgboost)
-        keep_best(gain, f, _ZERO, towards, NUMBER, sum_g, sum_h, scratch)
 
 
 @subkernel
@@ -78,11 +63,12 @@ def _count_rows(n, cuts, from_left, node, scratch):
 
 
 @subkernel
-def _score_cuts(n, node, node_score, sign, rules, scratch):
+def _score_cuts(n, node, sign, rules, scratch):
     """Write the gain of every beginning of the bins from the sums on its left."""
     left_g, left_h, gain = scratch.left_g, scratch.left_h, scratch.gain
     g_unit, h_unit = node.g_unit, node.h_unit
     total_g, total_h = np.float64(node.g) * g_unit, np.float64(node.h) * h_unit
+    node_score = node.score
     least, rows, l2, left_rows = rules.min_weight, rules.min_rows, rules.l2, scratch.left_rows
     if node.is_plain and sign == 0.0:
         for b in range(n):
@@ -105,7 +91,7 @@ def _score_cuts(n, node, node_score, sign, rules, scratch):
         q = answer(d, e, n_right, node.answer, node.lower, node.upper, l2, rules)
         if (q - p) * sign < 0.0:
             continue
-        gain[b] = score(a, c, p, l2, rules) + score(d, e, q, l2, rules) - node_score
+        gain[b] = score(a, c, p, l2, rules) + score(d, e, q, l2, rules) - node.score
 
 
 @subkernel
@@ -131,7 +117,7 @@ def _first_largest(gain, bits, n):
 
 
 @subkernel
-def scan_number(f, n, node, node_score, sign, rules, scratch):
+def scan_number(f, n, node, sign, rules, scratch):
     """Try every cut of a number, missing values right, then left."""
     g, h = scratch.g, scratch.h
     missing = g[n] != 0 or h[n] != 0
@@ -144,11 +130,11 @@ def scan_number(f, n, node, node_score, sign, rules, scratch):
             scratch.left_g[b], scratch.left_h[b] = sum_g, sum_h
         if rules.min_rows > 0.0:
             _count_rows(n, cuts, missing and not side, node, scratch)
-        _score_cuts(cuts, node, node_score, sign, rules, scratch)
+        _score_cuts(cuts, node, sign, rules, scratch)
         at = _first_largest(scratch.gain, scratch.bits, cuts)
         if at < 0 or not (
             scratch.gain[at] > scratch.best[0].gain
-            and is_worth(scratch.gain[at], node_score, rules)
+            and is_worth(scratch.gain[at], node.score, rules)
         ):
             continue
         sum_g, sum_h = scratch.left_g[at], scratch.left_h[at]
@@ -272,12 +258,13 @@ def _enough_rows(sums, n, cuts, from_left, node, rules):
 
 
 @subkernel
-def _score_packed(left, missing, n, node, node_score, rules, gain):
+def _score_packed(left, missing, n, node, rules, gain):
     """`_score_cuts` for sums of two in one number, where scores are G² / (H + λ); ``missing`` goes left.
 
     left (at least n,) int64; gain (at least n,) float64, written.
     """
     g_unit, h_unit, l2, least = node.g_unit, node.h_unit, rules.l2, rules.min_weight
+    node_score = node.score
     total_g, total_h = np.float64(node.g) * g_unit, np.float64(node.h) * h_unit
     for k in range(n):
         both = left[k] + missing
@@ -304,7 +291,7 @@ def _may_beat(left, missing, n, total, l2, limit):
 
 
 @subkernel
-def _best_cut(sums, blocks, missing, first, end, node, node_score, rules, limit, scratch):
+def _best_cut(sums, blocks, missing, first, end, node, rules, limit, scratch):
     """Return the place of the best of the cuts first:end among those taken; -1: none beats the best so far.
 
     A ``limit`` that is not above 0 tells nothing.
@@ -321,17 +308,17 @@ def _best_cut(sums, blocks, missing, first, end, node, node_score, rules, limit,
     many = _take_cuts(sums, before, marks, blocks, first, end, left, scratch.order)
     if many == 0 or (limit > 0.0 and not _may_beat(left, missing, many, total, l2, limit)):
         return np.int64(-1)
-    _score_packed(left, missing, many, node, node_score, rules, scratch.gain)
+    _score_packed(left, missing, many, node, rules, scratch.gain)
     at = _first_largest(scratch.gain, scratch.bits, many)
     if at >= 0 and not (
-        scratch.gain[at] > scratch.best[0].gain and is_worth(scratch.gain[at], node_score, rules)
+        scratch.gain[at] > scratch.best[0].gain and is_worth(scratch.gain[at], node.score, rules)
     ):
         at = np.int64(-1)
     return at
 
 
 @inline
-def scan_packed(f, n, sums, missing, node, node_score, rules, scratch):
+def scan_packed(f, n, sums, missing, node, rules, scratch):
     """`scan_number` for sums of two in one number, where scores are G² / (H + λ).
 
     sums (at least n,) int64.
@@ -343,18 +330,14 @@ def scan_packed(f, n, sums, missing, node, node_score, rules, scratch):
         with_left = missing if side else np.int64(0)
         from_left = missing != 0 and side == 0
         cuts = np.int64(n) if from_left else np.int64(n) - 1
-        limit = (scratch.best[0].gain + node_score) * per_unit  # -inf at first
+        limit = (scratch.best[0].gain + node.score) * per_unit  # -inf at first
         if not (looks_over and limit < _LARGE):
             limit = -np.inf
-        at = _best_cut(
-            sums, blocks, with_left, _ZERO, cuts, node, node_score, rules, limit, scratch
-        )
+        at = _best_cut(sums, blocks, with_left, _ZERO, cuts, node, rules, limit, scratch)
         if at >= 0 and rules.min_rows > 0.0:  # only now: most columns have nothing to offer anyway
             first, end = _enough_rows(sums, n, cuts, from_left, node, rules)
             if not first <= scratch.order[at] < end:
-                at = _best_cut(
-                    sums, blocks, with_left, first, end, node, node_score, rules, limit, scratch
-                )
+                at = _best_cut(sums, blocks, with_left, first, end, node, rules, limit, scratch)
         if at < 0:
             continue
         both = scratch.left_g[at] + with_left

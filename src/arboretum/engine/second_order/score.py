@@ -32,6 +32,7 @@ __all__ = [
     "keep_best",
     "part_bounds",
     "plain_gain",
+    "plain_score",
     "rows_of",
     "score",
 ]
@@ -109,6 +110,8 @@ class ScannedNode(NamedTuple):
     upper: float
     share: float  # rows that one unit of Σh stands for
     is_plain: bool  # scores are G² / (H + λ)
+    score: float  # what a cut must beat
+    set_score: float  # what a division of categories must beat
 
 
 @inline
@@ -164,6 +167,12 @@ def plain_gain(a, c, total_g, total_h, node_score, l2, least):
         p * q
     ) - node_score  # one division: they take most of the time
     return gain if (c >= least) & (e >= least) else -np.inf
+
+
+@inline
+def plain_score(g, h, l2):
+    """Return the score of a node where it is G² / (H + λ)."""
+    return g * g / (h + l2) if h + l2 > 0.0 else 0.0
 
 
 @inline

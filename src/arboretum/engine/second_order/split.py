@@ -12,10 +12,9 @@ import numpy as np
 from arboretum.engine.compiler.decorators import inline, subkernel
 from arboretum.engine.second_order.categories import scan_categories
 from arboretum.engine.second_order.histogram import FULL, LOW32
-from arboretum.engine.second_order.numbers import scan_number, scan_packed, scan_two_bins
-from arboretum.engine.second_order.score import answer, score
+from arboretum.engine.second_order.numbers import scan_number, scan_packed
 
-__all__ = ["best_number", "best_of"]
+__all__ = ["best_of"]
 
 
 @inline
@@ -66,70 +65,30 @@ def _pack(hist, start, bins, both):
         both[b] = (hist[2 * start + b] << 32) + hist[2 * start + bins + b]
 
 
-@inline
-def _plain_score(node, rules):
-    """Return the score of a node where it is G² / (H + λ)."""
-    g, h = np.float64(node.g) * node.g_unit, np.float64(node.h) * node.h_unit
-    return g * g / (h + rules.l2) if h + rules.l2 > 0.0 else 0.0
-
-
-@subkernel
-def best_number(hist, starts, columns, first, last, features, node, rules, scratch):
-    """`best_of` where all are numbers in columns of their own, whose sums are packed and scored plainly.
-
-    hist (n_sums,) int64; starts (n_columns + 1,) int64; columns
-    (n_features,) int64.
-    """
-    scratch.best[0].gain, scratch.best[0].feature = -np.inf, -1
-    itself = _plain_score(node, rules)
-    for k in range(first, last):
-        f = columns[k]
-        column, n = features.storage[f], np.int64(features.n_bins[f])
-        sums = hist[starts[column] : starts[column + 1]]
-        missing = sums[len(sums) - 1]
-        if n == 2 and missing == 0:
-            for b in range(2):
-                scratch.g[b], scratch.h[b] = sums[b] >> 32, sums[b] & LOW32
-            scan_two_bins(f, node, itself, rules, scratch)
-            continue
-        scan_packed(f, n, sums, missing, node, itself, rules, scratch)
-
-
 @subkernel
 def best_of(hist, starts, columns, first, last, features, node, rules, scratch):
     """Find the best split among ``columns[first:last]``; the first of equals stays.
 
-    hist (n_sums,) int64; starts (n_columns + 1,) int64; columns
-    (n_features,) int64.
+    hist (n_sums,) int64; starts (n_columns + 1,) int64; columns (n_features,) int64.
     """
     scratch.best[0].gain, scratch.best[0].feature = -np.inf, -1
-    itself = now = _plain_score(node, rules)
-    if not node.is_plain:
-        g, h = np.float64(node.g) * node.g_unit, np.float64(node.h) * node.h_unit
-        lower, upper = node.lower, node.upper
-        b = answer(g, h, node.rows, node.answer, lower, upper, rules.l2, rules)
-        itself = score(g, h, b, rules.l2, rules)
-        now = score(g, h, node.answer, rules.l2, rules) if rules.path_smooth > 0.0 else itself
     packed = len(hist) == starts[len(starts) - 1]
     fits = node.is_plain and node.rows <= FULL  # both sums in one number
     for k in range(first, last):
         f = columns[k]
         sign = np.float64(features.monotone[f]) if len(features.monotone) else 0.0
         number = not features.is_category[f] and features.default_bin[f] < 0
-        if number and fits and features.n_bins[f] > 2 and sign == 0.0:
+        if number and fits and sign == 0.0:
             column = features.storage[f]
             start, bins = starts[column], starts[column + 1] - starts[column]
-            n = np.int64(features.n_bins[f])
             sums = hist[start : start + bins] if packed else scratch.g[:bins]
             if not packed:
                 _pack(hist, start, bins, sums)
-            scan_packed(f, n, sums, sums[bins - 1], node, itself, rules, scratch)
+            n = np.int64(features.n_bins[f])
+            scan_packed(f, n, sums, sums[bins - 1], node, rules, scratch)
             continue
         n = _load(hist, starts, f, features, node, scratch)
         if features.is_category[f]:
-            scan_categories(f, n, node, now, rules, scratch)
+            scan_categories(f, n, node, rules, scratch)
         else:
-            if n == 2 and scratch.h[2] == 0 and scratch.g[2] == 0 and node.is_plain and sign == 0.0:
-                scan_two_bins(f, node, itself, rules, scratch)
-                continue
-            scan_number(f, n, node, itself, sign, rules, scratch)
+            scan_number(f, n, node, sign, rules, scratch)

@@ -21,13 +21,17 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.compiler.by_address import call_at
-from arboretum.engine.compiler.decorators import kernel, subkernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
+from arboretum.engine.predict.walk import Paths
+from arboretum.engine.shap.edges import Edges
 
 __all__ = [
     "LEAVES",
+    "AskedTrees",
     "Branches",
     "CellPart",
     "Codes",
+    "describe",
     "describe_branches",
     "describe_part",
     "group_trees",
@@ -59,6 +63,17 @@ class Branches(NamedTuple):
     size: np.ndarray  # (n_nodes,) int32, nodes, with itself
     leaves: np.ndarray  # (n_nodes,) int32
     before: np.ndarray  # (n_nodes,) int32, leaves that stand before it in the order
+
+
+class AskedTrees(NamedTuple):
+    """What all trees ask and say."""
+
+    describe: int  # address of `describe_part`
+    paths: Paths
+    edges: Edges
+    branches: Branches
+    codes: Codes
+    value: np.ndarray  # (n_nodes, n_numbers) float64, what nodes add
 
 
 class CellPart(NamedTuple):
@@ -307,6 +322,19 @@ def group_part(edges, paths, branches, root, n_columns, most, part):
     return n_groups
 
 
+@inline
+def describe(questions, root, part):
+    """Describe the part below a node; return its leaves and the columns asked for."""
+    paths, edges, branches, codes = (
+        questions.paths,
+        questions.edges,
+        questions.branches,
+        questions.codes,
+    )
+    call_at(questions.describe, (paths, edges, branches, codes, root, part))
+    return part.found[0], part.found[1]
+
+
 @subkernel
 def next_part(edges, branches, at, end):
     """Return the place of the next part of a tree from ``at`` on: the largest branch of few leaves."""
@@ -316,26 +344,24 @@ def next_part(edges, branches, at, end):
 
 
 @kernel
-def group_trees(describe, paths, edges, branches, codes, spans, most, part, groups, sizes):
+def group_trees(questions, spans, most, part, groups, sizes):
     """Group the leaves of trees; write of each the root of its part, its leaves, and three sizes.
 
     ``groups`` are the roots and the leaves, ``sizes`` (groups, 4) states, columns, steps and the tree;
     there is room for a group of every leaf.
-    ``spans`` are where trees begin and end, ``describe`` is the address of `describe_part`. Returns how many
-    groups there are.
+    ``questions`` is a `AskedTrees`, ``spans`` are where trees begin and end. Returns the number of groups.
 
-    branches (parent, place, ...) a `Branches`; spans (n_trees, 2) int64; groups (roots, members)
+    spans (n_trees, 2) int64; groups (roots, members)
     (n_leaves,) int32 and uint64, written; sizes (n_leaves, 4) int64, written.
     """
     roots, members = groups
-    n_groups = 0
+    paths, edges, branches, n_groups = questions.paths, questions.edges, questions.branches, 0
     for tree in range(len(spans)):
         end = spans[tree, 1]
         at = next_part(edges, branches, spans[tree, 0], end)
         while at < end:
             root = edges.order[at]
-            call_at(describe, (paths, edges, branches, codes, root, part))
-            n_leaves, n_columns = part.found[0], part.found[1]
+            n_leaves, n_columns = describe(questions, root, part)
             for g in range(group_part(edges, paths, branches, root, n_columns, most, part)):
                 roots[n_groups], members[n_groups] = root, part.group[g]
                 mark_classes(part, n_columns, part.group[g])

@@ -38,15 +38,16 @@ class Contrast(NamedTuple):
 
 
 @subkernel
-def _give(chosen, side, n_chosen, value, first, p, n, part, pair_of, row):
+def _give(work, n_chosen, value, p, n, part, pair_of, row):
     """Give the value of a leaf to the columns that were decided on the way to it.
 
-    chosen (most depth,) int32; side (n_columns,) int8; part (most, most) float64; pair_of
-    (n_columns, n_columns) int32, or None; row (n_outputs * n_places,) float64, added to.
+    part (most, most) float64; pair_of (n_columns, n_columns) int32, or None; row (n_places,) float64, the
+    places of the leaf's output, added to.
     """
+    chosen, side = work.chosen, work.side
     for i in range(n_chosen):
         f = chosen[i]
-        row[first + f] += value * (part[p - 1, n] if side[f] == 1 else -part[n - 1, p])
+        row[f] += value * (part[p - 1, n] if side[f] == 1 else -part[n - 1, p])
     if pair_of is not None:
         for i in range(n_chosen):
             f = chosen[i]
@@ -56,7 +57,7 @@ def _give(chosen, side, n_chosen, value, first, p, n, part, pair_of, row):
                     both = -part[p - 1, n - 1]
                 else:
                     both = part[p - 2, n] if side[f] == 1 else part[n - 2, p]
-                row[first + pair_of[f, g]] += 0.5 * value * both
+                row[pair_of[f, g]] += 0.5 * value * both
 
 
 @kernel
@@ -106,10 +107,9 @@ def contrast_trees(paths, trees, value, part, rows, work, pair_of, out):
                                 p += 1
                             node = mine
                     for k in range(value.shape[1]):
-                        _give(
-                            work.chosen, work.side, n_chosen, value[node, k] * counts[b],
-                            (outputs[tree] + k) * places, p, n, part, pair_of, out[i],
-                        )  # fmt: skip
+                        row = out[i, (outputs[tree] + k) * places :]
+                        v = value[node, k] * counts[b]
+                        _give(work, n_chosen, v, p, n, part, pair_of, row)
                     # back to the last place where the other row's branch waits
                     keep = work.count[waiting - 1] + 1 if waiting > 0 else 0
                     while n_chosen > keep:

@@ -27,9 +27,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.compiler.by_address import call_at
 from arboretum.engine.compiler.decorators import kernel, subkernel
-from arboretum.engine.shap.cells import is_asked, mark_classes
+from arboretum.engine.shap.cells import describe, is_asked, mark_classes
 
 __all__ = ["Groups", "Leaf", "Tables", "fill_tables", "lay_steps"]
 
@@ -74,21 +73,21 @@ class Leaf(NamedTuple):
 
 
 @kernel
-def lay_steps(describe, paths, edges, branches, codes, groups, span, places, pair_of, part, tables):
+def lay_steps(questions, groups, span, per_output, pair_of, part, tables):
     """Write the steps of some groups, and where the columns of their tables are added to.
 
-    ``describe`` is the address of `describe_part` (cells.py), ``places`` (columns and pairs of an output,
-    numbers of a leaf), ``pair_of`` the place of every pair or None.
+    ``questions`` is a `AskedTrees` (cells.py), ``per_output`` how many columns and pairs an output has,
+    ``pair_of`` the place of every pair or None.
 
     span (first, end) of groups; pair_of (n_columns, n_columns) int32, or None.
     """
-    per_output, width = places
+    width = questions.value.shape[1]
     described, n_leaves, n_columns = np.int32(-1), np.int64(0), np.int64(0)
     for group in range(span[0], span[1]):
         leaves, output, root = groups.leaves[group], groups.output[group], groups.root[group]
         if root != described:  # groups of one part stand together
-            call_at(describe, (paths, edges, branches, codes, root, part))
-            n_leaves, n_columns, described = part.found[0], part.found[1], root
+            n_leaves, n_columns = describe(questions, root, part)
+            described = root
         mark_classes(part, n_columns, leaves)
         step, at, factor = tables.step_at[group], tables.column_at[group], np.int64(1)
         n_asked = 0
@@ -250,26 +249,23 @@ def _read_leaf(part, n_columns, n_leaves, leaves, number, states, leaf):
 
 
 @kernel
-def fill_tables(
-    describe, paths, edges, branches, codes, groups, span, rules, value, pairs, counts, part, leaf,
-    tables,
-):  # fmt: skip
+def fill_tables(questions, groups, span, rules, pairs, counts, part, leaf, tables):
     """Fill the tables of some groups.
 
-    ``describe`` is the address of `describe_part` (cells.py), ``rules`` are Gauss-Legendre nodes and weights
+    ``questions`` is a `AskedTrees` (cells.py), ``rules`` are Gauss-Legendre nodes and weights
     for every number of nodes. ``counts`` is the share of a background's rows in every state, one group behind
     the other; None: path-dependent. ``pairs`` is None if they are not asked for.
 
-    span (first, end) of groups; rules (nodes, weights) (most K + 1, most K) float64 each; value
-    (n_nodes, n_numbers) float64; counts (n_states_of_all,) float64, or None.
+    span (first, end) of groups; rules (nodes, weights) (most K + 1, most K) float64 each; counts
+    (n_states_of_all,) float64, or None.
     """
-    width = value.shape[1]
+    value, width = questions.value, questions.value.shape[1]
     described, n_leaves, n_columns = np.int32(-1), np.int64(0), np.int64(0)
     for group in range(span[0], span[1]):
         leaves, states, root = groups.leaves[group], tables.states[group], groups.root[group]
         if root != described:
-            call_at(describe, (paths, edges, branches, codes, root, part))
-            n_leaves, n_columns, described = part.found[0], part.found[1], root
+            n_leaves, n_columns = describe(questions, root, part)
+            described = root
         mark_classes(part, n_columns, leaves)
         begin = tables.table_at[group]
         for k in range(begin, tables.table_at[group + 1]):

@@ -33,11 +33,23 @@ from typing import NamedTuple
 import numpy as np
 
 from arboretum.engine.compiler.decorators import kernel, subkernel
-from arboretum.engine.predict.walk import next_node
+from arboretum.engine.predict.walk import Paths, next_node
+from arboretum.engine.shap.edges import Edges
 
-__all__ = ["ROWS", "Walk", "walk_trees"]
+__all__ = ["ROWS", "Walk", "WalkedTrees", "walk_trees"]
 
 ROWS = 64  # of a block
+
+
+class WalkedTrees(NamedTuple):
+    """Trees, one behind the other."""
+
+    paths: Paths
+    edges: Edges
+    value: np.ndarray  # (n_nodes, n_numbers) float64, what nodes say
+    spans: np.ndarray  # (n_trees, 2) int64, where trees begin and end in the order of the edges
+    outputs: np.ndarray  # (n_trees,) int64, the first output of each
+    needed: np.ndarray  # (n_trees,) int64, the nodes t that each needs
 
 
 class Walk(NamedTuple):
@@ -159,16 +171,17 @@ def _end_in_leaves(product, ends, K, takes, alive, n, empty, above, total):
 
 
 @subkernel
-def _end_in_twins(product, edge, ends, K, rows, n, empty, above, total, under):
+def _end_in_twins(product, tables, K, rows, n, empty, above, total, under):
     """Go down an edge and end in the two leaves below it, all at once.
 
-    ``edge`` are its factors and slopes, ``rows`` who takes the edge, and who takes the first leaf.
+    ``tables`` are the edge's factors and slopes and what the leaves give, ``rows`` which rows take the edge,
+    and which the first leaf.
 
-    product (K, ROWS) float64; edge (factor, slope) (3, K) and (2, K) float64; ends (5, K) float64;
-    rows (takes, alive, ends_first, ends_alive) (ROWS,) int64 each; above (K, ROWS) float64, updated;
-    total, under (ROWS,) float64, added to.
+    product (K, ROWS) float64; tables (factor, slope, ends) (3, K), (2, K) and (5, K) float64; rows
+    (takes, alive, ends_first, ends_alive) (ROWS,) int64 each; above (K, ROWS) float64, updated; total,
+    under (ROWS,) float64, added to.
     """
-    factor, slope = edge
+    factor, slope, ends = tables
     takes, alive, ends_first, ends_alive = rows
     for q in range(K):
         a, b, c, u, v = factor[0, q], factor[1, q], factor[2, q], slope[0, q], slope[1, q]
@@ -199,10 +212,10 @@ def _ascend(below, slope, K, takes, alive, n, empty, above, total):
 
 
 @subkernel
-def _share_pairs(edges, work, depth, K, n, pair_of, sums, first):
+def _share_pairs(edges, work, depth, K, n, pair_of, sums):
     """Give half of what an edge and those above it bring together, Σ_q E · slope · slope, to each.
 
-    pair_of (n_columns, n_columns) int32; sums (n_outputs * n_places, ROWS) float64, added to.
+    pair_of (n_columns, n_columns) int32; sums (n_places, ROWS) float64, added to.
     """
     node = work.path[depth]
     column, alive = edges.column[node], work.takes[edges.same[node]]
@@ -213,7 +226,7 @@ def _share_pairs(edges, work, depth, K, n, pair_of, sums, first):
             continue
         their_slope, they_take = work.slope[d], work.takes[d]
         they_live = work.takes[edges.same[upper]]
-        out = sums[first + pair_of[column, edges.column[upper]]]
+        out = sums[pair_of[column, edges.column[upper]]]
         for q in range(K):
             a, b = 0.5 * slope[0, q], 0.5 * slope[1, q]
             u, v = their_slope[0, q], their_slope[1, q]
@@ -225,19 +238,18 @@ def _share_pairs(edges, work, depth, K, n, pair_of, sums, first):
 
 
 @subkernel
-def _leave(edges, work, depth, K, n, pair_of, sums, first):
+def _leave(edges, work, depth, K, n, pair_of, sums):
     """End an edge: its column gets its part, its parent what is below.
 
-    pair_of (n_columns, n_columns) int32, or None; sums (n_outputs * n_places, ROWS) float64, added
-    to.
+    pair_of (n_columns, n_columns) int32, or None; sums (n_places, ROWS) float64, added to.
     """
     node = work.path[depth]
     takes, alive = work.takes[depth], work.takes[edges.same[node]]
     if pair_of is not None:
-        _share_pairs(edges, work, depth, K, n, pair_of, sums, first)
+        _share_pairs(edges, work, depth, K, n, pair_of, sums)
     _ascend(
         work.below[depth], work.slope[depth], K, takes, alive, n, work.empty[depth - 1] == 1,
-        work.below[depth - 1], sums[first + edges.column[node]],
+        work.below[depth - 1], sums[edges.column[node]],
     )  # fmt: skip
     work.empty[depth - 1] = 0
 
@@ -267,13 +279,14 @@ def _weigh_leaves(edges, node, many, value, output, nodes, work):
 
 
 @subkernel
-def _walk_tree(paths, edges, span, value, output, rule, X, block, work, pair_of, sums, first):
-    """Add the values of one output of one tree to ``sums``, from place ``first`` on.
+def _walk_tree(trees, tree, output, rule, X, block, work, pair_of, sums):
+    """Add the values of one output of one tree to ``sums``, the places of that output.
 
-    span (first, end) of nodes in their order; value (n_nodes, n_numbers) float64; rule
-    (nodes, weights) (K,) float64 each; X (n_rows, n_columns) float64; pair_of (n_columns, n_columns)
-    int32, or None; sums (n_outputs * n_places, ROWS) float64, added to.
+    rule (nodes, weights) (K,) float64 each; X (n_rows, n_columns) float64; block (first row, rows); pair_of
+    (n_columns, n_columns) int32, or None; sums (n_places, ROWS) float64, added to.
     """
+    paths, edges, value = trees.paths, trees.edges, trees.value
+    at, end = trees.spans[tree, 0], trees.spans[tree, 1]
     lo, n = block
     nodes, weights = rule
     K = len(nodes)
@@ -282,22 +295,23 @@ def _walk_tree(paths, edges, span, value, output, rule, X, block, work, pair_of,
     for q in range(K):
         for r in range(n):
             work.product[0, q, r] = weights[q]
-    root = edges.order[span[0]]
+    root = edges.order[at]
     _choose(paths, root, X, work.rows, lo, n, work.goes[0])
     work.empty[0], work.path[0] = 1, root
-    level, at = 0, span[0] + 1
-    while at < span[1]:
+    level = 0
+    at += 1
+    while at < end:
         node = edges.order[at]
         at += 1
         depth = np.int64(edges.depth[node])
         while level >= depth:
-            _leave(edges, work, level, K, n, pair_of, sums, first)
+            _leave(edges, work, level, K, n, pair_of, sums)
             level -= 1
         work.path[depth] = node
         takes, alive = work.takes[depth], work.takes[edges.same[node]]
         _take(work.goes[depth - 1], np.int64(edges.branch[node]), alive, n, takes)
         above, below = work.product[depth - 1], work.below[depth - 1]
-        empty, out = work.empty[depth - 1] == 1, sums[first + edges.column[node]]
+        empty, out = work.empty[depth - 1] == 1, sums[edges.column[node]]
         if pair_of is None:  # noqa: SIM102 - by itself, so that the code of the other way is left out
             if paths.kind[node] == 0:
                 twins = edges.branch[node] == 0 and _has_two_leaves(paths, work.path[depth - 1])
@@ -314,7 +328,7 @@ def _walk_tree(paths, edges, span, value, output, rule, X, block, work, pair_of,
                     for q in range(K):
                         work.factor[k, q] *= value[node, output]
                 _descend(above, work.factor, K, takes, alive, n, work.below[depth])
-                _leave(edges, work, depth, K, n, pair_of, sums, first)
+                _leave(edges, work, depth, K, n, pair_of, sums)
                 continue
         _choose(paths, node, X, work.rows, lo, n, work.goes[depth])
         if pair_of is None:  # noqa: SIM102
@@ -330,9 +344,9 @@ def _walk_tree(paths, edges, span, value, output, rule, X, block, work, pair_of,
                     work.total[r] = 0.0
                 rows = (takes, alive, leaf_takes, leaf_alive)
                 _end_in_twins(
-                    above, (work.inner, slope), work.ends, K, rows, n, empty, below, out, work.total
+                    above, (work.inner, slope, work.ends), K, rows, n, empty, below, out, work.total
                 )
-                under = sums[first + edges.column[leaf]]
+                under = sums[edges.column[leaf]]
                 for r in range(n):
                     under[r] += work.total[r]
                 work.empty[depth - 1] = 0
@@ -342,22 +356,17 @@ def _walk_tree(paths, edges, span, value, output, rule, X, block, work, pair_of,
         work.empty[depth] = 1
         level = depth
     while level >= 1:
-        _leave(edges, work, level, K, n, pair_of, sums, first)
+        _leave(edges, work, level, K, n, pair_of, sums)
         level -= 1
 
 
 @kernel
-def walk_trees(paths, edges, trees, value, rules, X, work, pair_of, sums, out):
+def walk_trees(trees, rules, X, work, pair_of, sums, out):
     """Add SHAP values of rows by all trees to ``out``, (rows, outputs, columns and pairs).
 
     Parameters
     ----------
-    paths, edges : Paths, Edges
-        Of all trees, one behind the other.
-    trees : tuple
-        Where trees begin and end, (trees, 2); the first output of each; the nodes t that each needs.
-    value : (nodes, k) float64
-        What nodes say.
+    trees : WalkedTrees
     rules : tuple of two float64 arrays of shape (most K + 1, most K)
         Gauss-Legendre nodes and weights for every number of nodes.
     X : C-contiguous (rows, columns) float64
@@ -366,12 +375,9 @@ def walk_trees(paths, edges, trees, value, rules, X, work, pair_of, sums, out):
         The place of every pair behind the columns; None if pairs are not asked for.
     sums : (outputs · places, ROWS) float64
         Scratch, where a place is a column or a pair.
-
-    trees (spans, outputs, needed) (n_trees, 2), (n_trees,) and (n_trees,) int64; rules
-    (nodes, weights) (most K + 1, most K) float64 each; out (n_rows, n_outputs, n_places) float64,
-    added to.
+    out : (rows, outputs, places) float64
+        Added to.
     """
-    spans, outputs, needed = trees
     places = out.shape[2]
     for lo in range(0, len(X), ROWS):
         n = min(ROWS, len(X) - lo)
@@ -381,14 +387,12 @@ def walk_trees(paths, edges, trees, value, rules, X, work, pair_of, sums, out):
         for place in range(len(sums)):
             for r in range(n):
                 sums[place, r] = 0.0
-        for tree in range(len(spans)):
-            span, K = (spans[tree, 0], spans[tree, 1]), needed[tree]
+        for tree in range(len(trees.spans)):
+            K = trees.needed[tree]
             rule = (rules[0][K, :K], rules[1][K, :K])
-            for k in range(value.shape[1]):
-                _walk_tree(
-                    paths, edges, span, value, k, rule, X, (lo, n), work, pair_of, sums,
-                    (outputs[tree] + k) * places,
-                )  # fmt: skip
+            for k in range(trees.value.shape[1]):
+                own = sums[(trees.outputs[tree] + k) * places :]
+                _walk_tree(trees, tree, k, rule, X, (lo, n), work, pair_of, own)
         for r in range(n):
             for o in range(out.shape[1]):
                 for place in range(places):

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from arboretum.base.anatomy import Anatomy
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
+    from arboretum.engine.predict.open_walk import OpenWalk
 
 __all__ = ["Grid", "as_sum", "curves", "grid_of", "partial_dependence", "place_of"]
 
@@ -356,16 +357,11 @@ class _OpenForm:
     def _sums(
         self, block: np.ndarray, base: np.ndarray, w: np.ndarray, grid: np.ndarray, each: bool
     ) -> tuple:
-        from arboretum.engine.compiler.decorators import writable
         from arboretum.engine.predict.open_walk import add_open_sums
 
         total = np.repeat((w @ base)[:, None], grid.shape[1], axis=1)
         if self.nodes is not None:
-            kernel: Any = add_open_sums
-            kernel(
-                self.nodes, self.value, self.columns, writable(block.T), np.ascontiguousarray(w), grid,
-                self.place, *self._scratch(block, grid), total,
-            )  # fmt: skip
+            add_open_sums(self._walk(block, grid), np.ascontiguousarray(w), total)
         return (self.meaning(total.T).T if self.linear else total), None
 
     def _each(
@@ -389,27 +385,29 @@ class _OpenForm:
 
         if self.nodes is None:
             return
-        kernel: Any
         if self.states is None:
-            from arboretum.engine.predict.open_walk import add_open as kernel
+            from arboretum.engine.predict.open_walk import add_open
 
-            kernel(
-                self.nodes, self.value, self.columns, writable(block.T), grid, self.place,
-                *self._scratch(block, grid), steps,
-            )  # fmt: skip
+            add_open(self._walk(block, grid), steps)
         else:
-            from arboretum.engine.predict.open_codes import ROWS
-            from arboretum.engine.predict.open_codes import add_states as kernel
+            from arboretum.engine.predict.open_codes import ROWS, add_states
 
             coding = self.coding
-            kernel(
+            add_states(
                 self.nodes, self.states, coding.questions(), coding.coder(), self.columns,
                 writable(block), self.place, np.empty((self.height, ROWS), np.uint16), steps,
             )  # fmt: skip
 
-    def _scratch(self, block: np.ndarray, grid: np.ndarray) -> tuple[np.ndarray, ...]:
-        rows, points = np.arange(len(block)), np.arange(grid.shape[1])
-        return rows, points, np.empty((self.height, 5), np.int64)
+    def _walk(self, block: np.ndarray, grid: np.ndarray) -> OpenWalk:
+        """Return what walks a block of rows down the trees, with scratch."""
+        from arboretum.engine.compiler.decorators import writable
+        from arboretum.engine.predict.open_walk import OpenWalk
+
+        assert self.nodes is not None
+        return OpenWalk(
+            self.nodes, self.value, self.columns, writable(block.T), grid, self.place,
+            np.arange(len(block)), np.arange(grid.shape[1]), np.empty((self.height, 5), np.int64),
+        )  # fmt: skip
 
 
 def _some(terms: Terms, kept: Sequence[bool]) -> Terms:

@@ -59,7 +59,7 @@ def new_tree(
 
 
 def grow_levels(grower: ExactGrower, tree: levels.GrowingExactTree, lists: Lists, key: int) -> None:
-    """Grow a tree from its root, level by level, as `exact_levels.grow_exact_rounds` does."""
+    """Grow a tree from its root, level by level, as `exact_levels.grow_exact` does."""
     rules, scales, rows = grower.rules, grower.scales.chosen, grower.rows
     counters, above, width = tree.counters, lists, len(tree.draw.features)
     while True:

@@ -126,21 +126,22 @@ class Tabled:
         n_jobs: int = 1,
     ) -> None:
         from arboretum.engine.compiler.by_address import address_of
-        from arboretum.engine.shap.cells import describe_part
+        from arboretum.engine.shap.cells import AskedTrees, describe_part
 
         self.layout, self.places, self.n_jobs = layout, places, n_jobs
         told = layout.paths, layout.edges, layout.branches, layout.coding.codes
         describe = address_of(describe_part, *told, np.int32(0), self._part())
-        self._questions = describe, *told
+        self._questions = AskedTrees(describe, *told, layout.value)
         groups, sizes = self._group(trees, most)
         self.tables = self._allot(sizes, pair_of is not None)
         states = int(sizes[:, 0].max(initial=1))
         spans = parallel.blocks(len(sizes), _SHARES * n_jobs)
-        where = np.int64(places), np.int64(layout.value.shape[1])
         from arboretum.engine.shap.tables import fill_tables, lay_steps
 
         def lay(span: tuple[int, int]) -> None:
-            lay_steps(*self._questions, groups, span, where, pair_of, self._part(), self.tables)
+            lay_steps(
+                self._questions, groups, span, np.int64(places), pair_of, self._part(), self.tables
+            )
 
         parallel.run(lay, spans, n_jobs)
         counts = None if background is None else self._count(background)
@@ -149,7 +150,7 @@ class Tabled:
 
         def fill(span: tuple[int, int]) -> None:
             fill_tables(
-                *self._questions, groups, span, rules, layout.value, pairs, counts, self._part(),
+                self._questions, groups, span, rules, pairs, counts, self._part(),
                 self._leaf(states, 2 if pairs is None else 8), self.tables,
             )  # fmt: skip
 
@@ -205,9 +206,8 @@ class Tabled:
             roots, members = np.empty(room, np.int32), np.empty(room, np.uint64)
             sizes = np.empty((room, 4), np.int64)
             n = group_trees(
-                *self._questions, spans[lo:hi], np.int64(most), self._part(), (roots, members),
-                sizes,
-            )  # fmt: skip
+                self._questions, spans[lo:hi], np.int64(most), self._part(), (roots, members), sizes
+            )
             outputs = layout.outputs[trees[lo + sizes[:n, 3]]]
             found[k] = roots[:n], members[:n], outputs, sizes[:n]
 

@@ -58,14 +58,16 @@ def add_by_walk(
     n_jobs: int,
 ) -> None:
     """Add path-dependent values by some trees to ``out``, (rows, outputs, columns and pairs)."""
-    from arboretum.engine.shap.walk import ROWS, Walk, walk_trees
+    from arboretum.engine.shap.walk import ROWS, Walk, WalkedTrees, walk_trees
 
     if not len(trees):
         return
     needed = (layout.longest[trees] + 1) // 2
     K, depth = max(1, int(needed.max(initial=0))), int(layout.deepest.max(initial=0)) + 2
     rules = gauss_rules(-(-K // 8) * 8)
-    asked = layout.spans(trees), layout.outputs[trees], needed
+    walked = WalkedTrees(
+        layout.paths, layout.edges, layout.value, layout.spans(trees), layout.outputs[trees], needed
+    )
 
     def go(lo: int, hi: int, X: np.ndarray) -> None:
         block = min(ROWS, hi - lo)
@@ -85,10 +87,7 @@ def add_by_walk(
             total=np.empty(block),
         )
         sums = np.empty((out.shape[1] * out.shape[2], block))
-        walk_trees(
-            layout.paths, layout.edges, asked, layout.value, rules, X, work, pair_of, sums,
-            out[lo:hi],
-        )  # fmt: skip
+        walk_trees(walked, rules, X, work, pair_of, sums, out[lo:hi])
 
     run_blocks(go, matrix, n_jobs)
 
