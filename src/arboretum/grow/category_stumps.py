@@ -16,11 +16,12 @@ from arboretum.engine.fixed_point import are_whole
 from arboretum.engine.split.best import new_column_best, take
 from arboretum.engine.split.categories import choose_categories, scan_categories
 from arboretum.engine.split.counts import Columns, make_counter
-from arboretum.engine.split.score import CHANCE, loner_excess
+from arboretum.engine.split.score import CHANCE
 from arboretum.engine.split.statistic import SearchRules
 from arboretum.engine.stump.two_classes import search_category_stumps, weigh_words
 from arboretum.grow.criterion import CLASSIFICATION, make_statistic
 from arboretum.grow.grower import make_target
+from arboretum.grow.settings import loner_excess
 from arboretum.lazy import cached_property
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CategoryColumns", "CategoryCut", "code_categories"]
 
-_LEFT, _NOT_MET = 1, 2  # where a category goes, as `choose_categories` says it
+_LEFT, _ABSENT = 1, 2  # where a category goes, in the codes of `choose_categories`
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +46,8 @@ class CategoryCut:
     takes: np.ndarray  # uint8, of every category
 
     def left_set(self, missing_child: int) -> np.ndarray:
-        """Return the bits of the categories that go left; those not met go where missing values go."""
-        left = np.where(self.takes == _NOT_MET, missing_child == 0, self.takes == _LEFT)
+        """Return the bits of the categories that go left; absent ones go where missing values go."""
+        left = np.where(self.takes == _ABSENT, missing_child == 0, self.takes == _LEFT)
         padded = np.zeros(-(-len(left) // 32) * 32, np.uint8)
         padded[: len(left)] = left
         return np.packbits(padded, bitorder="little").view("<u4").astype(np.uint32)

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Use", "choose_grower", "trees_of_a_call"]
 
-DEEPEST = 8  # levels: PresortedGrower numbers the nodes of one, and nobody's, with 8 bits
+DEEPEST = 8  # levels: PresortedGrower numbers the nodes of one, and rows of no node, with 8 bits
 # Rows up to which one call, which sorts in every node, beats lists kept in order. CPU time of one call
 # over that of levels, 20 columns of numbers, at 4,000, 7,500 and 10,000 rows: CART .90, 1.07, 1.20; gradient
 # boosting with 31 leaves .74, .91, .88, 12 levels deep 1.05, 1.12, 1.22.
 FEW_ROWS = 5_000
-# Words are counted, not sorted: one call wins on so many times as many rows.
+# Words are counted, not sorted: one call is faster on this many times as many rows.
 WITH_WORDS = 20
 # Trees and rows of one call of a forest: Python between calls is lost in them, and threads find work.
 TREES_TOGETHER, ROWS_TOGETHER = 25, 20_000
