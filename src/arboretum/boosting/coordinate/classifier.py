@@ -296,8 +296,7 @@ class CoordinateBoostingClassifier(Classes, Interruptible, ModelOfTrees):
             history=replace(
                 found.history,
                 n_rounds=len(steps),
-                stop=steps.stop,
-                figures={"step": steps.delta, "loss": steps.loss},
+                figures={"step": steps.delta, "exponential loss": steps.loss},
             ),
             recipe=replace(
                 found.recipe,
