@@ -30,9 +30,7 @@ NOT_YET = (
     "src/arboretum/engine/",  # files that lie in engine/ itself
     "src/arboretum/explain/charts",
     "src/arboretum/explain/dependence",
-    "src/arboretum/explain/outline",
     "src/arboretum/explain/report",
-    "src/arboretum/explain/worksheet",
     "src/arboretum/explain/",
     "src/arboretum/grow/depth_first",
     "src/arboretum/grow/exact",

@@ -42,7 +42,7 @@ def _room(module: str) -> str:
 # ---------------------------------------------------------------------- imports point one way
 # A room may import from rooms of lower rank, and from itself.
 _ORDER = [
-    "errors html atomic_file lazy",
+    "errors html atomic_file lazy registry",
     "engine",
     "data",
     "io",
@@ -146,6 +146,18 @@ def test_imports_point_up_the_house():
         if name.startswith("arboretum.") and not _points_up(module, name)
     ]
     assert wrong == []
+
+
+# The methods `report`, `partial_dependence` and the like of every estimator call the public functions.
+MAY_IMPORT_ALL = {"arboretum.base.estimator"}
+
+
+def test_the_package_itself_is_no_way_around_the_order():
+    """`import arboretum` reaches every room, and only the command line is above all."""
+    importers = {
+        _module_name(path) for path in FILES if "arboretum" in _imports_of(path)
+    } - MAY_IMPORT_ALL
+    assert [name for name in sorted(importers) if _room(name) not in ("cli", "__main__")] == []
 
 
 # ---------------------------------------------------------------------- rooms one can look around in

@@ -3,12 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 
 from arboretum.data.schema import Column, Schema
+from arboretum.explain.pipeline import anatomy_of
 from arboretum.structure.tree import LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
+
+
+class StandIn:
+    """An estimator that has a tree and the anatomy of a single tree, and nothing else."""
+
+    def __init__(self, tree, criterion="gini", classes=None):
+        self.tree_, self.schema_, self.criterion, self.classes_ = (
+            tree,
+            tree.schema,
+            criterion,
+            classes,
+        )
+
+    def _anatomy(self):
+        each = self.classes_ if isinstance(self.classes_, list) else [self.classes_]
+        bare = anatomy_of(self.tree_, "test")
+        return replace(
+            bare,
+            family="tree",
+            classes=None if self.classes_ is None else tuple(map(np.asarray, each)),
+            recipe=replace(bare.recipe, criterion=self.criterion),
+        )
 
 
 def numeric(name, has_missing=False):
@@ -52,10 +74,7 @@ def from_sklearn(fitted, names=None, has_missing=False):
         count=source.n_node_samples[order].astype(np.int64),
         schema=Schema(tuple(numeric(n, has_missing) for n in names), named),
     )
-    model = SimpleNamespace(tree_=tree, schema_=tree.schema, criterion=fitted.criterion)
-    if hasattr(fitted, "classes_"):
-        model.classes_ = fitted.classes_
-    return model
+    return StandIn(tree, fitted.criterion, getattr(fitted, "classes_", None))
 
 
 def leaf(*value, count=10):
@@ -115,10 +134,7 @@ def by_hand(root, columns, classes=None):
         count=count,
         schema=Schema(tuple(columns), named=True),
     )
-    model = SimpleNamespace(tree_=tree, schema_=tree.schema, criterion="gini")
-    if classes is not None:
-        model.classes_ = np.array(classes)
-    return model
+    return StandIn(tree, "gini", None if classes is None else np.array(classes))
 
 
 def _sum_up(nodes, first, classes):
@@ -163,4 +179,4 @@ def with_columns(model, columns):
     """Return the model with other columns, for odd names."""
     schema = Schema(tuple(columns), named=True)
     tree = replace(model.tree_, schema=schema)
-    return SimpleNamespace(**{**vars(model), "tree_": tree, "schema_": schema})
+    return StandIn(tree, model.criterion, model.classes_)

@@ -1,7 +1,6 @@
 """One tree of a model: which one, under what title, and what its numbers mean."""
 
 import warnings
-from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
@@ -260,7 +259,7 @@ def test_bagged_members_keep_their_own_columns():
         ("xgb 3", (1, 2, 3), "tree must be an int or a pair"),
         ("xgb 3", (4, 0), "there is no round 4, XGBClassifier has rounds 0 to 3"),
         ("xgb 3", (0, 3), "there is no class 3, XGBClassifier has classes 0 to 2"),
-        ("xgb 3", (0, "elm"), "there is no class 'elm', XGBClassifier knows beech, maple, oak"),
+        ("xgb 3", (0, "elm"), "there is no class 'elm', XGBClassifier has beech, maple, oak"),
         ("xgb 3", (0, 0.5), r"there is no class 0\.5"),
         ("xgb 2", (0, 1), "there is no output 1, XGBClassifier has only output 0"),
     ],
@@ -271,7 +270,7 @@ def test_a_tree_that_is_not_there_is_one_clear_error(fitted, name, tree, message
             function(fitted(name), tree=tree)
 
 
-def test_models_without_trees_say_what_to_ask_instead():
+def test_errors_of_models_without_trees_name_what_has_some():
     pairs = [("one", cart()), ("many", arboretum.RandomForestClassifier(3))]
     for kind in (arboretum.StackingClassifier, arboretum.VotingClassifier):
         model = kind(pairs).fit(X, THREE)
@@ -286,8 +285,8 @@ def test_models_without_trees_say_what_to_ask_instead():
     model = arboretum.BaggingClassifier(DecisionTreeClassifier(), n_estimators=2).fit(numbers, TWO)
     with pytest.raises(ParameterError, match=r"estimators_\[0\] \(DecisionTreeClassifier\)"):
         export_text(model)
-    with pytest.raises(ParameterError, match="this Odd has no trees to show"):
-        export_text(type("Odd", (SimpleNamespace,), {})(fit=None, learned_=1))
+    with pytest.raises(ParameterError, match="needs a fitted estimator of arboretum, got KNeigh"):
+        export_text(KNeighborsClassifier())
 
 
 @pytest.mark.parametrize("name", list(MAKERS))

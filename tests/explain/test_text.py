@@ -1,14 +1,12 @@
 """export_text: scikit-learn's look on scikit-learn's ground, and what it cannot show."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import sklearn.tree
 from sklearn.datasets import load_diabetes, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 
-from arboretum import LGBMRegressor
+from arboretum import CARTClassifier, LGBMRegressor
 from arboretum.data.schema import Column
 from arboretum.errors import ParameterError
 from arboretum.explain import export_graphviz, export_text, plot_tree, to_rules
@@ -182,13 +180,13 @@ def test_class_names_of_several_outputs_are_lists():
 
 @pytest.mark.parametrize("function", [export_text, export_graphviz, to_rules, plot_tree])
 def test_what_is_not_a_tree_is_a_clear_error(function):
-    unfitted = SimpleNamespace(fit=None)
+    unfitted = CARTClassifier()
     with pytest.raises(NotFittedError, match=f"{function.__name__} needs a fitted model"):
         function(unfitted)
     with pytest.raises(ParameterError, match=f"{function.__name__} needs .* got list"):
         function([1, 2])
     peer = sklearn.tree.DecisionTreeClassifier().fit([[0], [1]], [0, 1])
-    with pytest.raises(ParameterError, match=r"tree_ is a sklearn"):
+    with pytest.raises(ParameterError, match=r"got DecisionTreeClassifier of sklearn"):
         function(peer)
 
 

@@ -75,7 +75,7 @@ INPUTS = {
         "AdaRules", "C45Settings", "CoordinateRules", "ForestRules", "GBMRules", "GradientRules",
         "LGBMRules", "LGBMSettings", "Rules", "StagewiseRules", "XGBSettings",
     },
-    "the rows to grow on": {"Cases", "Sample", "LeafWiseGrowth", "Words"},
+    "the rows to grow on": {"Cases", "Sample", "LeafWiseGrowth", "ValueBins", "Words"},
     "loss functions": {"Huber", "MultinomialDeviance", "PowerLoss", "Quantile"},
     "is a table": {"Table"},
 }  # fmt: skip

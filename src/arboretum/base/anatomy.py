@@ -93,8 +93,10 @@ class FitHistory:
         The seed the fit drew its numbers from.
     seconds : float or None
         How long the fit took; a model from a file does not keep it.
-    How far an interrupted fit got, "85 of 1500"; else empty.
-        How far an interrupted fit came, "85 of 1500"; else empty.
+    notes : dict
+        What was written beside the model: the name of the target and the like.
+    interrupted : str
+        How far an interrupted fit got, "85 of 1500"; else empty.
     stop : str
         Why there are no more rounds, where the model keeps it.
     curves : dict
@@ -115,6 +117,7 @@ class FitHistory:
     end: int | None = None
     seed: int | None = None
     seconds: float | None = None
+    notes: Mapping[str, Any] = field(default_factory=dict)
     interrupted: str = ""
     stop: str = ""
     curves: Mapping[tuple[str, str], Any] = field(default_factory=dict)
@@ -179,6 +182,8 @@ class FitRecipe:
         friedman      ``start(X, n_rows)``: the sums before the first round; ``rows(X, rows)``: rows of the
                       table as estimators take them; ``sums(X, start)``: the sums after every round of
                       members; ``staged(X)``: the sums after every round
+        rules         ``shares()``: class probabilities of every rule and of the default class;
+                      ``default()``: the code of the default class
         second order  ``labels(y, n_rows)``, ``rows(given, matrix, y)``: the parts of a training table;
                       ``predicted(margin)``: what margins mean
         ============  ====================================================================================

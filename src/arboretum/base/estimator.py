@@ -287,6 +287,7 @@ class Estimator(Declared, BaseEstimator):
                 n_rows=kept.get("_n_rows", 0),
                 seed=kept.get("seed_"),
                 seconds=kept.get("_fit_seconds"),
+                notes=kept.get("notes_", {}),
                 interrupted="" if ended is None else f"{ended.done} of {ended.wanted}",
                 stop=str(kept.get("stop_", "")),
             ),

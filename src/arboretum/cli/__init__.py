@@ -1,6 +1,7 @@
 """The `arboretum` command: train, judge, use and look at models without writing Python.
 
-    app.py        the commands and their options; imports nothing heavy, so that --help is quick
+    program.py    the program, to which commands are added
+    app.py        all commands; model_commands.py and view_commands.py have their options
     guard.py      errors become one line and an exit code
     helping.py    the text of --help
     screen.py     output to the screen: facts, tables, notes, progress

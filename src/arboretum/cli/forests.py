@@ -94,7 +94,7 @@ def refuse_joined(model: Any) -> None:
 
 def rows_of(model: Any) -> int:
     """Return the number of rows a forest was trained on."""
-    return int(model._bags.n_rows if hasattr(model, "_bags") else model._n_rows)
+    return int(model._anatomy().history.n_rows)
 
 
 def forest_size(model: Any) -> str:
@@ -167,7 +167,7 @@ def importance_text(model: Any, value: float, decimals: int) -> str:
 
 def _by_round(model: Any) -> str:
     """Return how to name a tree of a booster of several classes by round and class."""
-    rounds = rounds_of(model)
+    rounds = rounds_of(model._anatomy())
     if rounds is None or rounds.n_outputs == 1:
         return ""
     last = len(trees_of(model)) // rounds.per_round - 1

@@ -3,7 +3,7 @@
 The format of a data file takes five options, and two more if a model learns how to read its columns. A
 command that reads files is declared with `reads_files` and takes one argument for all of them, ``reading``:
 
-    @reads_files                      arboretum evaluate … --sep ; --na n/a
+    @reads_files()                    arboretum evaluate … --sep ; --na n/a
     def evaluate(model, reading) ◄──  Reading(sep=";", na=["n/a"])
 """
 
@@ -193,21 +193,19 @@ _READING = {
 _COLUMNS = {"as_number": AsNumber, "as_date": AsDate}
 
 
-def reads_files(
-    command: Callable[..., None] | None = None, *, columns: bool = False
-) -> Callable[..., Any]:
-    """Replace the argument ``reading`` of a command by the options that make it.
+def reads_files(*, columns: bool = False) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that replaces the argument ``reading`` of a command by the options that make it.
 
     Parameters
     ----------
-    command : function
-        One of its parameters is named ``reading``.
     columns : bool
         Also add the options about columns.
     """
-    if command is None:
-        return lambda named: reads_files(named, columns=columns)
     kinds = _READING | (_COLUMNS if columns else {})
+    return lambda command: _with_options(command, kinds)
+
+
+def _with_options(command: Callable[..., None], kinds: dict[str, Any]) -> Callable[..., None]:
     hints = get_type_hints(command, include_extras=True)
     own = [
         one.replace(annotation=hints[one.name], kind=Parameter.KEYWORD_ONLY)

@@ -169,7 +169,7 @@ class StackingClassifier(KeepsClasses, _Stacked, ensemble.StackingClassifier):
     ) -> None:
         p.take_arguments(locals())
 
-    @available_if(lambda self: hasattr(self._answering(), "predict_proba"))
+    @available_if(lambda self: hasattr(self._answering(), "predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """Return the class probabilities of the final model."""
         self._check_fitted()

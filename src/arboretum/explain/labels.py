@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -224,19 +224,17 @@ def read_model(
     model: Any, caller: str, feature_names: Any = None, class_names: Any = None, tree: Any = 0
 ) -> Labels:
     """Return the `Labels` of one tree of a model; ``caller`` is named in errors."""
-    from arboretum.c45.estimator import CaseTreeClassifier
-
     picked = pick_tree(model, tree, caller)
-    one, owner = picked.tree, picked.owner
-    counts_cases = isinstance(owner, CaseTreeClassifier)
+    one, anatomy = picked.tree, picked.anatomy
+    counts_cases = anatomy.family in ("id3", "c45")
     return Labels(
         tree=one,
         features=_feature_names(one, feature_names, caller),
         classes=_class_names(one, picked.classes, class_names, caller),
         # the criteria of ID3 and C4.5 compare tests; what they measure nodes by is entropy
-        criterion="entropy" if counts_cases else str(getattr(owner, "criterion", "impurity")),
+        criterion="entropy" if counts_cases else anatomy.recipe.criterion or "impurity",
         fractional=counts_cases or (one.spreads and one.value.shape[1] == 1),
-        laplace=counts_cases and bool(owner.laplace),
+        laplace=counts_cases and bool(picked.owner.laplace),
         kind=picked.kind,
         title=clean(picked.title),
         counted=picked.note,
@@ -260,14 +258,12 @@ def _class_names(
         return None
     if classes is None:  # a bare Tree: classes are known by number only
         classes = [np.arange(tree.value.shape[2])] * tree.n_outputs
-    elif tree.n_outputs == 1:
-        classes = [classes]
     what = f"class_names of {caller}"
     if given is None or given is True:  # True is scikit-learn's way to ask for names
         return tuple(tuple(clean(c) for c in output) for output in classes)
     if tree.n_outputs == 1:
         return (_names(given, len(classes[0]), what, "class"),)
-    if isinstance(given, str) or not hasattr(given, "__len__") or len(given) != tree.n_outputs:
+    if not _is_list(given) or len(given) != tree.n_outputs:
         raise ParameterError(
             f"{what} must hold one list of names for each of {tree.n_outputs} outputs"
         )
@@ -278,11 +274,15 @@ def _class_names(
 
 
 def _names(given: Any, count: int, what: str, thing: str) -> tuple[str, ...]:
-    if isinstance(given, str) or not hasattr(given, "__len__"):
+    if not _is_list(given):
         raise ParameterError(f"{what} must be a list of {count} names, got {given!r}")
     if len(given) != count:
         raise ParameterError(f"{what} must hold {count} names, one per {thing}, got {len(given)}")
     return tuple(clean(name) for name in given)
+
+
+def _is_list(given: Any) -> bool:
+    return isinstance(given, Collection | np.ndarray) and not isinstance(given, str)
 
 
 def check_int(value: Any, name: str, minimum: int, none: bool = False) -> None:

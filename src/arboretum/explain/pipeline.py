@@ -1,4 +1,4 @@
-"""A fitted pipeline as the model at its end: tables go through the steps before, columns have their names.
+"""What a user may give as the model: an estimator, a single tree, or a pipeline that ends with an estimator.
 
     Pipeline(scale, encode, forest), X  ──►  forest, encode(scale(X))
 
@@ -9,19 +9,24 @@ the names of ``get_feature_names_out``.
 
 from __future__ import annotations
 
-import copy
 import inspect
 from collections.abc import Callable
-from dataclasses import replace
 from functools import wraps
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from arboretum.base.members import listed
-from arboretum.data.schema import Schema
+import numpy as np
+
+from arboretum.base.anatomy import Anatomy, FitRecipe, LearnedTarget, TableColumns, has_anatomy
+from arboretum.base.copies import with_column_names
 from arboretum.errors import ParameterError
-from arboretum.explain.pick_tree import trees_of
+from arboretum.structure.tree import Tree
 
-__all__ = ["Opened", "open_pipeline", "takes_pipelines"]
+if TYPE_CHECKING:
+    from arboretum.data.matrix import Matrix
+
+__all__ = [
+    "Opened", "anatomy_of", "classes_of", "names_of", "open_pipeline", "takes_pipelines"
+]  # fmt: skip
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Pair = TypeVar("_Pair")
@@ -97,18 +102,89 @@ def open_pipeline(model: Any, caller: str) -> Opened:
     if _is(last, "Pipeline", "TransformedTargetRegressor"):
         inner = open_pipeline(last, caller)
         return Opened(inner.model, _joined(model, inner.steps))
-    if not type(last).__module__.startswith("arboretum.") or not hasattr(last, "_check_fitted"):
+    if not has_anatomy(last):
         end = last if isinstance(last, str) else type(last).__name__
         raise ParameterError(
             f"{caller} needs a pipeline that ends with an estimator of arboretum, this one ends with {end}"
         )
-    if not hasattr(last, "schema_"):
-        from sklearn.exceptions import NotFittedError
+    from sklearn.exceptions import NotFittedError
 
-        raise NotFittedError(f"{caller} needs a fitted model: call fit on this Pipeline first")
+    try:
+        anatomy_of(last, caller)
+    except NotFittedError:
+        raise NotFittedError(
+            f"{caller} needs a fitted model: call fit on this Pipeline first"
+        ) from None
     if len(model.steps) == 1:
         return Opened(last)
     return Opened(_with_names(last, model[:-1]), model[:-1])
+
+
+def anatomy_of(model: Any, caller: str) -> Anatomy:
+    """Return the parts of a fitted estimator, or of a `Tree` by itself; ``caller`` is named in errors.
+
+    Raises
+    ------
+    NotFittedError
+        The estimator is not fitted.
+    ParameterError
+        The model is not an estimator of this library.
+
+    Examples
+    --------
+    >>> from arboretum import CARTRegressor
+    >>> model = CARTRegressor().fit([[0.0], [2.0]], [0.0, 1.0])
+    >>> anatomy_of(model, "report").family, anatomy_of(model.tree_, "report").family
+    ('tree', 'bare')
+    """
+    if isinstance(model, Tree):
+        return _of_tree(model)
+    if isinstance(model, type) or not has_anatomy(model):
+        raise ParameterError(f"{caller} needs a fitted estimator of arboretum, got {_named(model)}")
+    from sklearn.exceptions import NotFittedError
+
+    try:
+        return model._anatomy()
+    except NotFittedError as error:
+        raise NotFittedError(
+            f"{caller} needs a fitted model: call fit on this {type(model).__name__} first"
+        ) from error
+
+
+def _named(model: Any) -> str:
+    if isinstance(model, type):
+        return f"the class {model.__name__} itself"
+    library = type(model).__module__.partition(".")[0]
+    return type(model).__name__ + ("" if library == "builtins" else f" of {library}")
+
+
+def _of_tree(tree: Tree) -> Anatomy:
+    """Return the anatomy of a tree that belongs to no estimator."""
+
+    def learn(y: Any, sample_weight: Any, n_rows: int) -> LearnedTarget:
+        raise NotImplementedError  # nothing was fitted
+
+    def numbers(X: Any) -> Matrix:
+        from arboretum.data.schema import encode
+
+        return encode(tree.schema, X)
+
+    columns = TableColumns(tree.schema, numbers, numbers)
+    recipe = FitRecipe(lambda: 1, learn)
+    return Anatomy("bare", columns, recipe, [tree], n_targets=tree.n_outputs)
+
+
+def classes_of(model: Any) -> np.ndarray | None:
+    """Return the labels of a fitted classifier of one target, of this library or another; else None."""
+    classes = getattr(model, "classes_", None)
+    return classes if isinstance(classes, np.ndarray) and hasattr(model, "predict_proba") else None
+
+
+def names_of(model: Any, n_columns: int) -> list[str]:
+    """Return the names of the columns of a fitted estimator, of this library or another."""
+    if has_anatomy(model):
+        return list(model._anatomy().columns.schema.names)
+    return list(getattr(model, "feature_names_in_", [f"x{f}" for f in range(n_columns)]))
 
 
 def takes_pipelines(function: _Function) -> _Function:
@@ -134,7 +210,7 @@ def takes_pipelines(function: _Function) -> _Function:
 
 
 def _is(model: Any, *names: str) -> bool:
-    """Tell whether a model is one of scikit-learn's classes, without importing them."""
+    """Return whether a model is one of scikit-learn's classes, without importing them."""
     found = {one.__name__ for one in type(model).__mro__ if one.__module__.startswith("sklearn.")}
     return not found.isdisjoint(names)
 
@@ -148,35 +224,14 @@ def _joined(outer: Any, inner: Any) -> Any:
 # ---------------------------------------------------------------------- names
 def _with_names(model: Any, steps: Any) -> Any:
     """Return a model with the names of the columns that the steps return, where it has none."""
-    if model.schema_.named:
+    schema = anatomy_of(model, "").columns.schema
+    if schema.named:
         return model
     try:
         given = steps.get_feature_names_out()
-    except (AttributeError, ValueError):  # a step that gives no names
+    except (AttributeError, ValueError):  # a step without names
         return model
-    names = (
-        [] if given is None else [str(name) for name in given]
-    )  # None: nothing but "passthrough"
-    if len(names) != model.schema_.n_features or len(set(names)) < len(names):
+    names = [] if given is None else [str(name) for name in given]  # None: only "passthrough"
+    if len(names) != schema.n_features or len(set(names)) < len(names):
         return model
-    new_names = dict(zip(model.schema_.names, names, strict=True))
-    memo: dict[int, Any] = {id(old): _renamed(old, new_names) for old in _schemas(model)}
-    found = copy.deepcopy(model, memo)
-    if "_fit_seconds" in vars(model):  # copies have none
-        found._fit_seconds = model._fit_seconds
-    return found
-
-
-def _schemas(model: Any) -> list[Schema]:
-    """Return the schemas of a model, its trees and its members."""
-    found = [one.schema for one in trees_of(model)]
-    if isinstance(getattr(model, "schema_", None), Schema):
-        found.append(model.schema_)
-    for member in listed(getattr(model, "estimators_", ())):
-        found += _schemas(member)
-    return found
-
-
-def _renamed(schema: Schema, names: dict[str, str]) -> Schema:
-    columns = tuple(replace(one, name=names.get(one.name, one.name)) for one in schema.columns)
-    return replace(schema, columns=columns)
+    return with_column_names(model, dict(zip(schema.names, names, strict=True)))

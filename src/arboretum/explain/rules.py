@@ -21,7 +21,7 @@ import numpy as np
 from arboretum.explain.conditions import RuleCondition
 from arboretum.explain.labels import Labels, Wording, read_model
 from arboretum.explain.pick_tree import pick_tree
-from arboretum.explain.pipeline import takes_pipelines
+from arboretum.explain.pipeline import anatomy_of, takes_pipelines
 from arboretum.html import html_table
 from arboretum.structure.condition import format_number
 from arboretum.structure.tree import Tree
@@ -96,7 +96,6 @@ class RuleSet(Sequence[Rule]):
     schema: Schema = field(repr=False)
     predictions: np.ndarray = field(repr=False, compare=False)
     has_surrogates: bool = False
-    unseen: str = field(default="missing", repr=False)
     has_gaps: bool = False
     model: Any = field(default=None, repr=False, compare=False)
     title: str = ""
@@ -146,10 +145,7 @@ class RuleSet(Sequence[Rule]):
         return html_table(title, ("if", "then", "rows", "right"), rows, left=2)
 
     def _encode(self, X: Any) -> Matrix:
-        from arboretum.data.schema import encode
-
-        own = getattr(self.model, "_encode", None)  # a model may cut numbers into bins first
-        return encode(self.schema, X, unseen=self.unseen) if own is None else own(X)
+        return anatomy_of(self.model, "rules").columns.encode(X)
 
     def apply(self, X: Any) -> np.ndarray:
         """Return the index of the rule each row of a table satisfies, -1 for none."""
@@ -168,10 +164,10 @@ class RuleSet(Sequence[Rule]):
         found = self.apply(X)
         predicted = self.predictions[found]
         if np.any(found < 0):
-            predicted[found < 0] = self._ask_model(X)[found < 0]
+            predicted[found < 0] = self._predict_by_model(X)[found < 0]
         return predicted
 
-    def _ask_model(self, X: Any) -> np.ndarray:
+    def _predict_by_model(self, X: Any) -> np.ndarray:
         if not isinstance(self.model, Tree):
             return np.asarray(self.model.predict(X))
         from arboretum.predict.walk import proba_of
@@ -222,7 +218,6 @@ def to_rules(
         labels.tree.schema,
         predictions,
         has_surrogates=surrogates is not None and len(surrogates) > 0,
-        unseen=getattr(picked.owner, "unseen", "missing"),
         has_gaps=_has_gaps(labels.tree),
         model=copy(picked.owner),  # as it is now: it may be fitted anew
         title=labels.title,
@@ -260,8 +255,6 @@ def _predictions(labels: Labels, classes: Any, leaves: np.ndarray) -> np.ndarray
     else:
         if classes is None:  # a bare Tree: classes are known by number only
             classes = [np.arange(tree.value.shape[2])] * tree.n_outputs
-        elif tree.n_outputs == 1:
-            classes = [classes]
         columns = []
         for k, names in enumerate(classes):
             best = np.argmax(tree.value[leaves, k, : len(names)], axis=1)

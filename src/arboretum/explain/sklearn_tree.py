@@ -55,11 +55,11 @@ def to_dtreeviz(model: Any, tree: Any = 0) -> Any:
     if classes is None:
         found = DecisionTreeRegressor(max_depth=one.max_depth or None)
     else:
-        criterion = getattr(picked.owner, "criterion", "gini")
+        criterion = picked.anatomy.recipe.criterion
         usual = criterion if criterion in ("gini", "entropy", "log_loss") else "gini"
         found = DecisionTreeClassifier(criterion=usual, max_depth=one.max_depth or None)
-        found.classes_ = np.asarray(classes)
-        found.n_classes_ = len(classes)
+        found.classes_ = np.asarray(classes[0])
+        found.n_classes_ = len(classes[0])
     found.n_features_in_ = found.max_features_ = one.n_features
     found.n_outputs_ = 1
     if one.schema.named:

@@ -84,7 +84,7 @@ class BaggingClassifier(ClassesOutOfBag, Classes, Bagging):
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
 
-    @available_if(_base_decides)
+    @available_if(_base_decides)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the mean of the estimators' decision functions."""
         self._check_fitted()

@@ -29,6 +29,8 @@ from arboretum.io.checked import whole
 from arboretum.predict.out_of_bag import out_of_bag
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
     from arboretum.data.matrix import Matrix
     from arboretum.forest.growing import Plan
     from arboretum.forest.importance import Importance
@@ -192,7 +194,7 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
         self._take_oob(found, target.y, "tree")
 
     # ------------------------------------------------------------------ reading
-    def decision_path(self, X: Any) -> tuple:
+    def decision_path(self, X: Any) -> tuple[csr_matrix, np.ndarray]:
         """Return the sparse (rows × nodes) matrix of the nodes each row passes in all trees, and the first
         node of each tree.
         """
@@ -217,7 +219,9 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
 
         return permutation_importance(self, X, y, sample_weight)
 
-    def prediction_variance(self, X: Any, method: str = "infinitesimal") -> np.ndarray | list:
+    def prediction_variance(
+        self, X: Any, method: str = "infinitesimal"
+    ) -> np.ndarray | list[np.ndarray]:
         """Return the sampling variance of the predictions, by the infinitesimal jackknife (Wager,
         Hastie and Efron 2014) or the ``"jackknife"`` after bootstrap.
         """

@@ -228,7 +228,7 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
             self.report_, self.converged_ = [], True
             return filled
 
-        def standing(guessed: np.ndarray) -> tuple:
+        def standing(guessed: np.ndarray) -> tuple[Any, ...]:
             table = filled.copy()
             table[gaps] = guessed
             leaves = self._grow(table, y)

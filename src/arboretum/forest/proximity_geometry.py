@@ -222,7 +222,7 @@ def _most_mates(P: Any, inside: np.ndarray, free: np.ndarray, k: int) -> tuple[i
     return best[1], best[2]
 
 
-def _describe(forest: Forest, matrix: Any) -> tuple[dict, dict, dict]:
+def _describe(forest: Forest, matrix: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Return lower quartile, median and upper quartile of every column (modes for categories)."""
     low, middle, high = {}, {}, {}
     for f, column in enumerate(forest.schema_.columns):

@@ -20,10 +20,10 @@ from importlib import import_module
 from reprlib import repr as short_repr
 from typing import Any
 
-from arboretum import ESTIMATORS, __version__
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.container import Source, Target, read, write
 from arboretum.io.values import decode, encode
+from arboretum.registry import ESTIMATORS, __version__
 
 __all__ = ["MODEL_FORMAT", "load", "save"]
 

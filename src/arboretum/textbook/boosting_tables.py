@@ -14,6 +14,7 @@ x0 < 30    left     -6.5000  3.0000   6.5000   1.0000          10.5625          
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +48,7 @@ from arboretum.textbook.xgboost_splits import XGBCandidate
 __all__: list[str] = []
 
 
-def _columns(**figures: Iterable) -> Table:
+def _columns(**figures: Iterable[Any]) -> Table:
     """Return a table with a row number and a column for every list of figures."""
     names = tuple(name.replace("_", " ") for name in figures)
     lines = zip(*(np.asarray(values).tolist() for values in figures.values()))

@@ -13,9 +13,11 @@ hold.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import chain, combinations
 from math import lgamma, log, log2
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -90,13 +92,17 @@ def covers(conditions: tuple[RuleCondition, ...], X: np.ndarray) -> np.ndarray:
     return np.all([np.ones(len(X), bool), *(c.holds(X) for c in conditions)], axis=0)
 
 
+# the conditions on a path, one per column and side: the operator decides what their values are
+Way = dict[tuple[int, str], Any]
+
+
 def rule_paths(tree: C45Node) -> list[tuple[tuple[RuleCondition, ...], int]]:
     """Return the conditions on the way to every leaf that has cases, and the leaf's class.
 
     Of two conditions on one column and side, ``x > 3`` and ``x > 5``, the tighter one remains.
     """
     found = []
-    waiting: list[tuple[C45Node, dict]] = [(tree, {})]
+    waiting: list[tuple[C45Node, Way]] = [(tree, {})]
     while waiting:
         node, way = waiting.pop()
         if node.test is None:
@@ -112,7 +118,7 @@ def rule_paths(tree: C45Node) -> list[tuple[tuple[RuleCondition, ...], int]]:
     return found
 
 
-def _branch(node: C45Node, v: int, way: dict) -> RuleCondition:
+def _branch(node: C45Node, v: int, way: Way) -> RuleCondition:
     """Return the test of branch v of a node, joined with earlier tests of the same side on its path."""
     test = node.test
     assert test is not None
@@ -299,14 +305,18 @@ def choose_rules(
     return Choice(answer, candidates, bits, best, *message(best))
 
 
-def _try_all(m: int, message) -> tuple[int, ...]:
+# the length in bits of the message of some rules, as the third number
+Message = Callable[[tuple[int, ...]], tuple[float, float, float]]
+
+
+def _try_all(m: int, message: Message) -> tuple[int, ...]:
     subsets = chain.from_iterable(combinations(range(m), k) for k in range(m + 1))
     ranked = sorted(subsets, key=lambda s: (len(s), sum(1 << j for j in s)))
     lengths = [message(s)[2] for s in ranked]
     return ranked[int(np.argmax(np.array(lengths) <= min(lengths) + TIE))]
 
 
-def _climb(chosen: tuple[int, ...], m: int, message) -> tuple[int, ...]:
+def _climb(chosen: tuple[int, ...], m: int, message: Message) -> tuple[int, ...]:
     length = message(chosen)[2]
     while True:
         changed = [tuple(sorted({*chosen} ^ {j})) for j in range(m)]
@@ -411,7 +421,7 @@ def c45_rules(
     """
     cases = tree.cases
     pairs = [generalise(path, c, cases, confidence, limit) for path, c in rule_paths(tree)]
-    useful: dict[tuple, TextbookRule] = {}
+    useful: dict[tuple[Any, ...], TextbookRule] = {}
     for rule, _ in pairs:
         if is_useful(rule, cases):
             useful.setdefault((frozenset(rule.conditions), rule.answer), rule)

@@ -97,7 +97,7 @@ class ValueBins:
     high: np.ndarray
     of_row: np.ndarray
 
-    def held(self, known: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def held(self, known: np.ndarray | slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return low and high of the bins that some rows fill, and the place of each row among those."""
         of_row = self.of_row[known]
         if len(of_row) < len(self.low):
@@ -131,7 +131,8 @@ def scan_column(
             "absolute_error goes by medians, which are not sums: judge its cuts one by one"
         )
     x = sample.X[:, feature]
-    known = ~np.isnan(x)
+    gone = np.isnan(x)
+    known: np.ndarray | slice = ~gone if gone.any() else slice(None)  # all rows, without a copy
     if bins is None:
         values, group = np.unique(x[known], return_inverse=True)
         highest = values
@@ -139,7 +140,7 @@ def scan_column(
         values, highest, group = bins.held(known)
     channels = channels or Channels(sample)
     sums = channels.by_group(known, group, len(values))
-    missing = channels.by_group(~known, np.zeros(int((~known).sum()), np.int64), 1)[0]
+    missing = channels.by_group(gone, np.zeros(int(gone.sum()), np.int64), 1)[0]
     if sample.rules.surrogates:  # they place the missing rows, which are left out here
         missing = np.zeros_like(missing)
     lefts, question = _partings(sample, feature, x[known], (values, highest), sums)
@@ -226,7 +227,7 @@ class Channels:
         if not self.classes and rules.criterion != "poisson":
             self.columns += [w * target * target for target in targets]
 
-    def by_group(self, rows: np.ndarray, group: np.ndarray, n: int) -> np.ndarray:
+    def by_group(self, rows: np.ndarray | slice, group: np.ndarray, n: int) -> np.ndarray:
         count = np.bincount(group, minlength=n).astype(np.float64)
         weight = [np.bincount(group, self.columns[1][rows], n) if self.weighted else count]
         sums = [np.bincount(group, c[rows], n) for c in self.columns[2:]]

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -113,7 +114,7 @@ def _(values: Attribution) -> Table:
     return Table(columns, (*rows, ("sum", *total.tolist())))
 
 
-def _branches(node: Branching, path: str = "root") -> Iterator[tuple]:
+def _branches(node: Branching, path: str = "root") -> Iterator[tuple[Any, ...]]:
     split = f"x{node.column}" if node.column >= 0 else "leaf"
     yield path, split, node.weight, numbers(node.value)
     for number, branch in enumerate(node.branches):

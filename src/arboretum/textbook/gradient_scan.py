@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -262,9 +263,9 @@ class ManyCuts:
 
     def closest(self, n: int) -> list[int]:
         """Return the best cuts of the n columns that gain most; refused ones of columns without others."""
-        starts = np.flatnonzero(np.diff(self.column, prepend=-1))
+        starts = np.flatnonzero(np.diff(self.column, prepend=-1)).tolist()
         best = []
-        for first, end in zip(starts.tolist(), [*starts[1:].tolist(), len(self.column)]):
+        for first, end in zip(starts, [*starts[1:], len(self.column)]):
             allowed = self.scan.allowed[first:end]
             some = allowed if allowed.any() else ~allowed
             best.append(first + int(np.where(some, self.scan.gain[first:end], -np.inf).argmax()))
@@ -353,7 +354,7 @@ def scan_sets(
     return _judge(node, feature, lefts, estimated, question, itself, 0, float(missing[2]), extra)
 
 
-def _by_answer(node: GradientNode, bins: np.ndarray, missing: np.ndarray) -> list:
+def _by_answer(node: GradientNode, bins: np.ndarray, missing: np.ndarray) -> list[Any]:
     """Return XGBoost's partings: beginnings, then ends, of the categories by what they would answer."""
     rules, n = node.rules, len(bins)
     enough = (bins[:, 1] > 0) & (bins[:, 1] >= rules.min_weight)
@@ -375,7 +376,7 @@ def _by_answer(node: GradientNode, bins: np.ndarray, missing: np.ndarray) -> lis
     return found
 
 
-def _by_ratio(node: GradientNode, bins: np.ndarray) -> list:
+def _by_ratio(node: GradientNode, bins: np.ndarray) -> list[Any]:
     """Return LightGBM's partings: beginnings and ends of the order by G / (H + smooth)."""
     rules = node.rules
     estimated = node.estimated_rows(bins[:, 1])

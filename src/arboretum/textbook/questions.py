@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -49,7 +50,7 @@ class Question:
         )  # fmt: skip
 
     @property
-    def order(self) -> tuple:
+    def order(self) -> tuple[Any, ...]:
         """Sorts equally good questions: column, then threshold or subset; "present?" comes last."""
         place = self.threshold
         if self.kind == "subset":

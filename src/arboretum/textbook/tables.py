@@ -93,7 +93,7 @@ class Table:
         )
         return "\n".join(line.rstrip() for line in lines)
 
-    def column(self, name: str) -> list:
+    def column(self, name: str) -> list[Any]:
         """Return one column's values.
 
         >>> Table(("x", "y"), ((1, 2), (3, 4))).column("y")
@@ -119,7 +119,9 @@ def path_text(letters: Any) -> str:
 
 
 # ---------------------------------------------------------------------- what can be shown
-LINES: dict[type, tuple[tuple[str, ...], Callable[[Any], tuple]]] = {}  # columns, and one line
+LINES: dict[
+    type, tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]
+] = {}  # columns, and one line
 
 
 @singledispatch
@@ -141,7 +143,7 @@ def table(thing: Any) -> Table:
     return _lines([thing])
 
 
-def _lines(things: Sequence) -> Table:
+def _lines(things: Sequence[Any]) -> Table:
     kind = type(things[0]) if len(things) else None
     if kind not in LINES:
         name = "an empty list" if kind is None else f"a list of {kind.__name__}"
@@ -202,7 +204,7 @@ def _class_columns(words: Words, n_classes: int) -> tuple[str, ...]:
     return tuple(words.label(k) if words.classes else f"class {k}" for k in range(n_classes))
 
 
-def _plain(values: Any) -> tuple:
+def _plain(values: Any) -> tuple[Any, ...]:
     """Return numbers, whole ones without a point."""
     return tuple(int(v) if float(v).is_integer() else float(v) for v in np.ravel(values))
 
@@ -278,7 +280,7 @@ def _(gain: InformationGain) -> Table:
 @table.register
 def _(rules: C45RuleList) -> Table:
     words = rules.cases.words
-    lines: list[tuple] = [
+    lines: list[tuple[Any, ...]] = [
         (_conditions(rule, words), words.label(rule.answer), sum(rule.counts), rule.rate)
         for rule in rules.rules
     ]

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 __all__ = ["NO_WORDS", "Words", "read_words"]
 
-Categories = Mapping[Any, Sequence] | Sequence[Sequence | None]
+Categories = Mapping[Any, Sequence[Any]] | Sequence[Sequence[Any] | None]
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Words:
     """What stands for the columns, codes and classes of a table; x0 and the code itself by default."""
 
     names: tuple[str, ...] = ()
-    categories: tuple[tuple, ...] = ()  # per column, by code; () for a column of numbers
-    classes: tuple = ()  # of y, by index
+    categories: tuple[tuple[Any, ...], ...] = ()  # per column, by code; () for a column of numbers
+    classes: tuple[Any, ...] = ()  # of y, by index
 
     def name(self, column: int) -> str:
         """Return the name of a column.
@@ -139,7 +139,9 @@ def _as_table(X: ArrayLike) -> np.ndarray:
     return np.asarray(X, dtype=object)
 
 
-def _wanted(categories: Categories | None, names: tuple[str, ...], n: int) -> list[Sequence | None]:
+def _wanted(
+    categories: Categories | None, names: tuple[str, ...], n: int
+) -> list[Sequence[Any] | None]:
     if categories is None:
         return [None] * n
     if isinstance(categories, Mapping):
@@ -151,7 +153,7 @@ def _wanted(categories: Categories | None, names: tuple[str, ...], n: int) -> li
     return list(categories)
 
 
-def _words_of(column: np.ndarray, wanted: Sequence | None) -> tuple:
+def _words_of(column: np.ndarray, wanted: Sequence[Any] | None) -> tuple[Any, ...]:
     if wanted is not None:
         return tuple(wanted)
     if column.dtype != object or not _has_words(column):
@@ -167,7 +169,7 @@ def _is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 
-def _code(column: np.ndarray, words: tuple) -> np.ndarray:
+def _code(column: np.ndarray, words: tuple[Any, ...]) -> np.ndarray:
     """Return the codes of a column of words; numbers stay what they are."""
     missing = np.array([_is_missing(value) for value in column], dtype=bool)
     values = np.where(missing, np.nan, column)

@@ -30,7 +30,9 @@ Parting = tuple[frozenset[float], str, np.ndarray]
 """The categories that go left, where missing values go, and (G, H) of the left side."""
 
 
-def category_order(sums: ArrayLike, weight: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> list:
+def category_order(
+    sums: ArrayLike, weight: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> list[int]:
     """Return the places of categories with sums (G, H) by the weight they would have, equals in order.
 
     >>> from arboretum.textbook.xgboost_splits import leaf_value
@@ -45,7 +47,7 @@ def category_partings(
     categories: np.ndarray,
     sums: np.ndarray,
     node: np.ndarray,
-    order: list | None,
+    order: list[int] | None,
     max_cat_threshold: int = 64,
 ) -> Iterator[Parting]:
     """Yield the partings of a column that are tried, in the program's order.

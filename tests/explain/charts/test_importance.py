@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 import arboretum
 from arboretum.errors import ParameterError
 from arboretum.explain.charts.importance import plot_importance
+from arboretum.forest.importance import Importance
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -24,13 +25,11 @@ def close_figures():
 
 
 def worth(mean, error=0.1, names=None):
+    """Return two measurements with this mean and standard error; one if there is no error."""
     names = tuple(f"x{f}" for f in range(len(mean))) if names is None else names
-    return SimpleNamespace(
-        mean=np.array(mean),
-        standard_error=np.full(len(mean), error),
-        names=names,
-        measure="increase of something",
-    )
+    mean = np.array(mean)
+    twice = np.array([mean]) if np.isnan(error) else np.array([mean - error, mean + error])
+    return Importance(twice, names, "increase of something")
 
 
 def labels(ax):

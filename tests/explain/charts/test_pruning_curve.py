@@ -1,14 +1,15 @@
 """plot_pruning_curve: the curve, its band, the choice, and odd alphas."""
 
 import sys
-from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
 import pytest
 
+from arboretum import CARTClassifier
 from arboretum.errors import ParameterError
 from arboretum.explain import plot_pruning_curve
+from arboretum.structure.pruning_cv import PruningCurve
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -22,13 +23,14 @@ def close_figures():
 
 def curve(alpha, error, best, rule="min"):
     n = len(alpha)
-    return SimpleNamespace(
+    return PruningCurve(
         alpha=np.array(alpha),
         n_leaves=np.arange(n, 0, -1),
         mean_score=np.array(error),
         std_error=np.full(n, 0.02),
         best=best,
         rule=rule,
+        path=None,
     )
 
 
@@ -44,7 +46,7 @@ def legend(ax):
 
 
 def test_curve_band_and_choice():
-    ax = plot_pruning_curve(SimpleNamespace(pruning_curve_=FULL))
+    ax = plot_pruning_curve(FULL)
     ax.figure.canvas.draw()
     x, y = line(ax, "error").get_data()
     assert np.array_equal(y, FULL.mean_score)
@@ -87,9 +89,9 @@ def test_leaf_ticks_do_not_crowd():
 
 def test_without_prune_cv():
     with pytest.raises(
-        ParameterError, match=r"SimpleNamespace has no pruning_curve_: call .*prune_cv"
+        ParameterError, match=r"CARTClassifier has no pruning_curve_: call .*prune_cv"
     ):
-        plot_pruning_curve(SimpleNamespace())
+        plot_pruning_curve(CARTClassifier().fit([[0], [1]], [0, 1]))
 
 
 def test_missing_matplotlib(monkeypatch):

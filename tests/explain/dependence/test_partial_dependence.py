@@ -8,7 +8,7 @@ from sklearn.inspection import partial_dependence as brute
 import arboretum as arb
 from arboretum import partial_dependence
 from arboretum.errors import DataError, ParameterError
-from arboretum.explain.dependence.asking import Asked, matrix_of
+from arboretum.explain.dependence.model_function import ModelFunction, matrix_of
 from tests.explain.report.report_models import FAMILIES, fitted, new_rows
 
 
@@ -70,12 +70,12 @@ def test_it_is_what_brute_force_finds(case, features):
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_words_and_gaps_are_points_as_well(name):
-    """Asked point by point, the model itself is the oracle."""
+    """ModelFunction point by point, the model itself is the oracle."""
     model = fitted(name)
     X, _ = new_rows(name)
     custom = {"job": ["tech", None, "farm"], "hours": [30.0, np.nan]}
     found = partial_dependence(model, X[:20], ["job", "hours"], kind="both", custom_values=custom)
-    ask, rows = Asked(model), np.array(matrix_of(model, X[:20]).rows(0, 20))
+    ask, rows = ModelFunction(model), np.array(matrix_of(model, X[:20]).rows(0, 20))
     codes = [*model.schema_.columns[2].categories]
     for i, word in enumerate(custom["job"]):
         for j, hours in enumerate(custom["hours"]):

@@ -12,8 +12,8 @@ import pytest
 
 import arboretum as arb
 from arboretum import report
-from arboretum.explain.dependence.asking import Asked
-from arboretum.explain.report.one_target import one_target
+from arboretum.explain.dependence.model_function import ModelFunction
+from arboretum.explain.report.inputs import one_target
 from arboretum.explain.report.page import fixed_size
 from tests.explain.report.report_models import FAMILIES, fitted, new_rows, random_rows, table
 
@@ -91,7 +91,7 @@ def test_every_panel_is_drawn_and_what_if_is_predict(browser, folder, name):
             assert word not in text, f"{word} in panel {number}"
     rows = random_rows(model, 200)
     told = np.array(page.evaluate("rows => rows.map(report.predict)", _plain(rows)))
-    assert np.abs(told - Asked(model)(rows)).max() < 1e-12
+    assert np.abs(told - ModelFunction(model)(rows)).max() < 1e-12
     assert opened.problems == []
     page.close()
 
@@ -284,7 +284,7 @@ def test_a_menu_changes_the_target(browser, folder):
     for k in (0, 1):
         opened.page.select_option("#targets select", str(k))
         told = np.array(opened.page.evaluate("rows => rows.map(report.predict)", _plain(rows)))
-        assert np.abs(told[:, 0] - Asked(one_target(model, k))(rows)[:, 0]).max() < 1e-12
+        assert np.abs(told[:, 0] - ModelFunction(one_target(model, k))(rows)[:, 0]).max() < 1e-12
         assert f"target {k + 1} of 2" in opened.page.inner_text("#lead")
     assert opened.page.locator("section").count() == opened.page.locator("nav a").count()
     assert opened.problems == []
@@ -298,7 +298,7 @@ def test_what_if_follows_its_fields(browser, folder):
     def told():
         found = page.evaluate("[report.payload.whatIf.row, report.payload.whatIf.answer]")
         row = np.array([[np.nan if v is None else v for v in found[0]]])
-        assert np.abs(Asked(model)(row)[0] - found[1]).max() < 1e-12
+        assert np.abs(ModelFunction(model)(row)[0] - found[1]).max() < 1e-12
         return row[0]
 
     page.fill("#whatif input[type=number][aria-label='age']", "71.5")
@@ -409,7 +409,7 @@ def test_odd_models_have_a_page(browser, folder, kind):
 def test_a_page_without_room_for_all_trees_is_whole(browser, folder, monkeypatch, walked):
     """Trees without figures are walked, not offered; a forest that is not walked shows its first trees."""
     for name, value in (("PAGE_BYTES", fixed_size() + 250_000), ("_LEAST_ROOM", 10_000)):
-        monkeypatch.setattr(f"arboretum.explain.report.report.{name}", value)
+        monkeypatch.setattr(f"arboretum.explain.report.panels.{name}", value)
     X, _, _, y = table()
     model = arb.RandomForestRegressor(50 if walked else 200, random_state=0).fit(X, y)
     made = report(model, X, y, folder / f"cut {walked}.html")
@@ -425,7 +425,7 @@ def test_a_page_without_room_for_all_trees_is_whole(browser, folder, monkeypatch
     if walked:
         rows = random_rows(model, 20)
         told = np.array(page.evaluate("rows => rows.map(report.predict)", _plain(rows)))
-        assert np.abs(told - Asked(model)(rows)).max() < 1e-12
+        assert np.abs(told - ModelFunction(model)(rows)).max() < 1e-12
         page.locator('#row a[href="#trees"]').nth(shown + 1).click()  # has no figures
     assert opened.problems == []
     page.close()

@@ -5,7 +5,6 @@ import pytest
 from sklearn import metrics
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
-from arboretum.explain.report.headline import headline
 from arboretum.explain.report.judged import Judged
 from arboretum.explain.report.ranked import Ranked
 from tests.explain.report.report_models import FAMILIES, new_rows
@@ -58,7 +57,7 @@ def test_a_sentence_for_two_classes():
     second[:66] = 0.9  # false alarms
     second[730:865] = 0.8  # half of those who leave
     judged = Judged(actual, np.column_stack([1 - second, second]), ["No", "Yes"])
-    assert headline(judged, judged.figures()) == (
+    assert judged.headline(judged.figures()) == (
         "Right in 80 of 100 rows; always predicting “No” is right in 73. "
         "It finds 50 of 100 rows that are “Yes”."
     )
@@ -67,27 +66,27 @@ def test_a_sentence_for_two_classes():
 def test_sentences_for_many_classes_one_class_and_few_rows():
     answers = np.eye(3)[[0, 0, 0, 1, 0, 0]]
     judged = Judged(np.array([0, 0, 0, 1, 1, 2]), answers, ["a", "b", "c"])
-    assert headline(judged, judged.figures()) == (
+    assert judged.headline(judged.figures()) == (
         "Right in 4 of 6 rows; always predicting “a” is right in 3. "
         "It finds 0 of 1 rows that are “c”, the class it finds least often."
     )
     single = Judged(np.zeros(3, int), np.ones((3, 1)), ["a"])
-    assert headline(single, single.figures()).endswith("is right in 3.")
+    assert single.headline(single.figures()).endswith("is right in 3.")
 
 
 def test_sentences_for_numbers_have_digits_of_the_error():
     actual = np.array([10.0, 20.0, 30.0, 40.0]) + 181_000
     judged = Judged(actual, (actual + np.array([1, -1, 1, -1]))[:, None], None)
-    assert headline(judged, judged.figures()) == (
+    assert judged.headline(judged.figures()) == (
         "Predictions are off by 1.0 on average; always predicting the mean, 181,025.0, would be off "
         "by 10.0. It explains 99 % of the variance."
     )
     worse = Judged(actual, np.zeros((4, 1)), None)
-    assert headline(worse, worse.figures()).endswith("it is no better than the mean.")
+    assert worse.headline(worse.figures()).endswith("it is no better than the mean.")
 
 
 def test_a_sentence_for_an_order():
     judged = Ranked(np.array([2.0, 1.0, 0.0]), np.array([[3.0], [2.0], [1.0]]), [3])
-    text = headline(judged, judged.figures())
+    text = judged.headline(judged.figures())
     assert text.startswith("Of 100 pairs of rows with different grades, 100 are in the right order")
     assert "NDCG@10 is 1.00, that of a random order 0.7" in text

@@ -6,7 +6,7 @@ import pytest
 from sklearn.neighbors import KNeighborsRegressor
 
 import arboretum as arb
-from arboretum.explain.report.one_target import one_target, targets_shown
+from arboretum.explain.report.inputs import one_target, targets_shown
 
 RNG = np.random.RandomState(0)
 X = pd.DataFrame(RNG.normal(size=(120, 3)), columns=list("abc"))
@@ -62,5 +62,5 @@ def test_too_large_a_model_shows_its_first_target(monkeypatch):
     model = arb.CARTRegressor(max_depth=2).fit(X, Y)
     assert targets_shown(model, None) == [0, 1]
     assert targets_shown(model, 1) == [1]
-    monkeypatch.setattr("arboretum.explain.report.one_target._MOST_NODES", 10)
+    monkeypatch.setattr("arboretum.explain.report.inputs._MOST_NODES", 10)
     assert targets_shown(model, None) == [0]

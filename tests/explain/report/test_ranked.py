@@ -8,7 +8,8 @@ from sklearn.metrics import ndcg_score
 import arboretum as arb
 from arboretum import report
 from arboretum.errors import DataError
-from arboretum.explain.report.ranked import Ranked, whole_groups
+from arboretum.explain.report.inputs import whole_groups
+from arboretum.explain.report.ranked import Ranked
 from tests.explain.report.test_browser import Opened, browser, folder, pytestmark
 
 __all__ = ["browser", "folder", "pytestmark"]  # fixtures, and where there is no browser

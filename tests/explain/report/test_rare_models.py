@@ -12,8 +12,8 @@ from sklearn.preprocessing import OneHotEncoder
 
 import arboretum as arb
 from arboretum import report
-from arboretum.explain.charts.importance import importances_of
-from arboretum.explain.dependence.asking import Asked
+from arboretum.explain.dependence.importances import importances_of
+from arboretum.explain.dependence.model_function import ModelFunction
 from tests.explain.report.test_browser import Opened, _plain, browser, folder, pytestmark
 
 __all__ = ["browser", "folder", "pytestmark"]  # fixtures, and where there is no browser
@@ -87,7 +87,7 @@ def test_the_page_says_what_predict_says(browser, folder, name):
     opened = Opened(browser, path)
     rows = np.round(RNG.normal(size=(60, 3)), 1)
     told = np.array(opened.page.evaluate("rows => rows.map(report.predict)", _plain(rows)))
-    expected = Asked(model)(rows)
+    expected = ModelFunction(model)(rows)
     if name == "hard votes":  # the page shows how many were for each class
         told, expected = told.argmax(axis=1), expected.argmax(axis=1)
     assert np.abs(told - expected).max() < 1e-12

@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import arboretum as arb
 from arboretum import report
@@ -160,7 +161,7 @@ def _two_quantiles():
         (lambda m, X, y: report(m, X, y[:-1]), DataError, "one label for each"),
         (lambda m, X, y: report(m, X, np.arange(len(y))), DataError, "no label of y is a class"),
         (lambda m, X, y: report(m, X.drop(columns="age"), y), DataError, "age"),
-        (lambda m, X, y: report(arb.CARTClassifier(), X, y), ParameterError, "call fit first"),
+        (lambda m, X, y: report(arb.CARTClassifier(), X, y), NotFittedError, "call fit on this"),
         (lambda m, X, y: report("model", X, y), ParameterError, "fitted estimator of arboretum"),
         (
             lambda m, X, y: report(_two_quantiles(), [[0.0], [1.0]], [0, 1]),

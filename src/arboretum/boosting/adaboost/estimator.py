@@ -186,7 +186,11 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         ]
 
     def _replay(
-        self, before: list[tuple[Any, Verdict]], table: tuple, y: np.ndarray, w: np.ndarray
+        self,
+        before: list[tuple[Any, Verdict]],
+        table: tuple[Any, ...],
+        y: np.ndarray,
+        w: np.ndarray,
     ) -> tuple[list[tuple[Any, Verdict]], np.ndarray]:
         """Return the rounds so far, and the weights of the rows after them."""
         X, matrix = table
@@ -259,7 +263,7 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         self.stop_ = stop
         return interrupted
 
-    def _learn(self, learner: Any, w: np.ndarray, y: np.ndarray, number: int) -> tuple:
+    def _learn(self, learner: Any, w: np.ndarray, y: np.ndarray, number: int) -> tuple[Any, ...]:
         """Return a learner, its predictions and the verdict; rows that teach nothing are drawn again."""
         for attempt in range(_ATTEMPTS if self.sampling == "resample" else 1):
             member, answers = learner.learn(w, number, attempt)

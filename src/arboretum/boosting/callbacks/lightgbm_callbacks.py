@@ -195,7 +195,7 @@ class reset_parameter:
     order = 10
     before_iteration = True
 
-    def __init__(self, **kwargs: list | Callable[[int], Any]) -> None:
+    def __init__(self, **kwargs: list[Any] | Callable[[int], Any]) -> None:
         for name, values in kwargs.items():
             if not (isinstance(values, list) or callable(values)):
                 raise ParameterError(

@@ -296,8 +296,7 @@ class CoordinateBoostingClassifier(Classes, Interruptible, ModelOfTrees):
             history=replace(
                 found.history,
                 n_rounds=len(steps),
-                stop=steps.stop,
-                figures={"step": steps.delta, "loss": steps.loss},
+                figures={"step": steps.delta, "exponential loss": steps.loss},
             ),
             recipe=replace(
                 found.recipe,
@@ -403,7 +402,7 @@ class CoordinateBoostingClassifier(Classes, Interruptible, ModelOfTrees):
         if hasattr(self, "ensemble_"):  # other classifiers have checked their own trees
             super()._prove_sound()
 
-    def _read_dictionary(self, state: dict) -> None:
+    def _read_dictionary(self, state: dict[str, Any]) -> None:
         """Take the dictionary and its coefficients."""
         kept = state["dictionary"]
         if isinstance(self.estimators, str):

@@ -107,7 +107,9 @@ class StumpDictionary(Dictionary):
         store = store_columns(
             matrix, schema.columns, all_codes=True, max_bins=max_bins, n_jobs=n_jobs
         )
-        parts: list[tuple] = [(np.array([CONSTANT]), 0, np.array([np.nan]), np.array([1]))]
+        parts: list[tuple[Any, ...]] = [
+            (np.array([CONSTANT]), 0, np.array([np.nan]), np.array([1]))
+        ]
         for f in range(schema.n_features):
             n_codes, first = int(store.n_codes[f]), store.values.start[f]
             has_missing = bool((store.codes[f] == n_codes).any())

@@ -39,7 +39,7 @@ __all__ = ["OWN_LOSS", "GradientBoosting"]
 
 OWN_LOSS = p.ParameterRule("an object with gradient(y, F) and hessian(y, F)", is_loss)
 
-Monitor = Callable[[int, Any, dict], bool]
+Monitor = Callable[[int, Any, dict[str, Any]], bool]
 
 
 class GradientBoosting(SumOfTrees):

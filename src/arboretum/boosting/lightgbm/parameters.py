@@ -376,7 +376,7 @@ class NativeNames:
         return super().set_params(**_present(type(self).__name__, params))  # type: ignore[misc]
 
 
-def _without_absent(init: Callable) -> Callable:
+def _without_absent(init: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(init)
     def checked(self: Any, *args: Any, **kwargs: Any) -> None:
         init(self, *args, **_present(type(self).__name__, kwargs))

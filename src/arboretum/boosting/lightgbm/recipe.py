@@ -75,7 +75,7 @@ def make_recipe(
 
 
 # ---------------------------------------------------------------------- the objective
-def _objective_name(model: LGBMModel, n_classes: int | None) -> str | Callable:
+def _objective_name(model: LGBMModel, n_classes: int | None) -> str | Callable[..., Any]:
     """Return the name of the objective; raise if it does not fit the kind of estimator."""
     name = model.objective
     if name is None:
@@ -163,7 +163,7 @@ def _of_classes(name: str, objective: Objective) -> str:
     return f"{kind}_{stem}" if stem in ("logloss", "error") else name
 
 
-def _metric_names(eval_metric: Any) -> tuple[list[str], list[Callable]]:
+def _metric_names(eval_metric: Any) -> tuple[list[str], list[Callable[..., Any]]]:
     """Return the names and the functions of a metric, or of a list of them."""
     each = eval_metric if isinstance(eval_metric, list | tuple) else [eval_metric]
     for one in each:
@@ -173,7 +173,7 @@ def _metric_names(eval_metric: Any) -> tuple[list[str], list[Callable]]:
     return [word for one in words for word in one.split(",")], [f for f in each if callable(f)]
 
 
-def _of_function(function: Callable) -> Measure:
+def _of_function(function: Callable[..., Any]) -> Measure:
     """Return the measure of a user's function.
 
     It is called with (y, prediction), (y, prediction, weight) or (y, prediction, weight, group), and returns

@@ -80,7 +80,7 @@ class Evaluation:
             raise ParameterError("eval_set must be a list of (X, y) pairs")
         return [(X, y) for X, y in given]
 
-    def _each(self, name: str, n: int) -> list:
+    def _each(self, name: str, n: int) -> list[Any]:
         """Return one entry per table."""
         given = getattr(self, name)
         if given is None:

@@ -42,6 +42,7 @@ from arboretum.predict.soundness import prove_ensemble
 if TYPE_CHECKING:
     from arboretum.boosting.second_order.fit import FitRequest, GivenTable
     from arboretum.data.matrix import Matrix
+    from arboretum.structure.tree import Tree
 
 __all__ = ["BoostedClassifier", "BoostedModel", "BoostedRanker", "BoostedRegressor", "squeezed"]
 
@@ -124,7 +125,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
         )  # fmt: skip
         return steps.rows_that_count(table)
 
-    def _rows(self, given: GivenTable, matrix: Matrix, y: np.ndarray) -> tuple:
+    def _rows(self, given: GivenTable, matrix: Matrix, y: np.ndarray) -> tuple[Any, ...]:
         """Return the parts of a `LabelledTable`: a table and the arrays of its rows."""
         groups = None if given.groups is None else np.asarray(given.groups)
         return matrix, y, self._row_weights(given, y), given.base_margin, groups
@@ -271,7 +272,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
             yield self._predicted(margin)
 
     @property
-    def trees_(self) -> list:
+    def trees_(self) -> list[Tree]:
         """The trees, round by round, output by output."""
         return self.ensemble_.trees
 

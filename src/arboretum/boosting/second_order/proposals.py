@@ -164,7 +164,9 @@ class NodeByNode:
         """Return one tree from the stumps: a node has its own stump's split and its parent's figures."""
         n = len(nodes)
         splits, bits, n_bits = leaves(n), [np.zeros(0, np.uint32)], 0
-        figures: dict[str, list] = {name: [] for name in ("value", "impurity", "weight", "count")}
+        figures: dict[str, list[Any]] = {
+            name: [] for name in ("value", "impurity", "weight", "count")
+        }
         for at, node in enumerate(nodes):
             source, place = (node.parent, node.side) if node.parent is not None else (node.stump, 0)
             assert source is not None

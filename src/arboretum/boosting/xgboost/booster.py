@@ -164,12 +164,12 @@ def _children(tree: Tree, node: int) -> tuple[int, int, int]:
     return first, first + 1, first + int(tree.missing_child[node])
 
 
-def _categories(tree: Tree, node: int) -> list:
+def _categories(tree: Tree, node: int) -> list[Any]:
     inside, _ = tree.categories_of(int(tree.bits_start[node]), int(tree.feature[node]))
     return inside
 
 
-def _cells(tree: Tree, t: int, node: int, weight: float, names: list[str]) -> tuple:
+def _cells(tree: Tree, t: int, node: int, weight: float, names: list[str]) -> tuple[Any, ...]:
     cover = float(tree.weight[node])
     if tree.feature[node] < 0:
         answer = float(tree.value[node, 0, 0]) * weight

@@ -40,7 +40,7 @@ class XGBModel(BoostedModel):
     def __init__(  # one argument per parameter: scikit-learn reads the signature
         self,
         *,
-        objective: str | Callable | None = None,
+        objective: str | Callable[..., Any] | None = None,
         max_depth: int | None = None,
         max_leaves: int | None = None,
         max_bin: int | None = None,
@@ -370,7 +370,7 @@ def with_objective(objective: str) -> Callable[..., None]:
 
 
 # ---------------------------------------------------------------------- arguments of fit and predict
-def one_each(given: Any, n: int, name: str) -> list:
+def one_each(given: Any, n: int, name: str) -> list[Any]:
     """Return one entry per table."""
     if given is None:
         return [None] * n
@@ -379,7 +379,7 @@ def one_each(given: Any, n: int, name: str) -> list:
     return list(given)
 
 
-def tables_of(eval_set: Any, weights: Any, margins: Any, groups: list) -> list[GivenTable]:
+def tables_of(eval_set: Any, weights: Any, margins: Any, groups: list[Any]) -> list[GivenTable]:
     """Return the evaluation tables, named as in XGBoost."""
     if eval_set is None:
         if weights is not None or margins is not None:

@@ -60,7 +60,7 @@ def make_recipe(
 
 
 # ---------------------------------------------------------------------- the objective
-def _objective_name(model: XGBModel, n_classes: int | None) -> str | Callable:
+def _objective_name(model: XGBModel, n_classes: int | None) -> str | Callable[..., Any]:
     """Return the name of the objective; raise if it does not fit the kind of estimator."""
     name = model.objective or model.usual_objective
     if callable(name) and model.target != "orders":
@@ -121,7 +121,7 @@ def _metrics(model: XGBModel, objective: Objective) -> list[Measure]:
     return by_name + [_of_function(one, objective) for one in requested if callable(one)]
 
 
-def _of_function(function: Callable, objective: Objective) -> Measure:
+def _of_function(function: Callable[..., Any], objective: Objective) -> Measure:
     """Return the measure of a user's function of (y, prediction); smaller is better.
 
     As in XGBoost it gets ``sample_weight=`` if the table has weights, labels instead of probabilities from
@@ -155,7 +155,7 @@ def _of_function(function: Callable, objective: Objective) -> Measure:
     return measure
 
 
-def _takes_weight(function: Callable) -> bool:
+def _takes_weight(function: Callable[..., Any]) -> bool:
     try:
         inspect.signature(function).bind(0, 0, sample_weight=0)
     except (TypeError, ValueError):  # ValueError: a builtin without a signature

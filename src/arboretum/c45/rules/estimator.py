@@ -195,7 +195,14 @@ class C45Rules(CaseTreeClassifier):
 
     def _anatomy(self) -> Anatomy:
         found = Estimator._anatomy(self)
-        return replace(found, history=replace(found.history, n_rows=self.n_samples_fit_))
+        return replace(
+            found,
+            history=replace(found.history, n_rows=self.n_samples_fit_),
+            recipe=replace(
+                found.recipe,
+                steps={"shares": self._shares, "default": lambda: self._default_answer},
+            ),
+        )
 
     def _served(self) -> Any:
         return Estimator._served(self)  # rules answer, no tree

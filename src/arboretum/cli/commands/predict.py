@@ -77,7 +77,7 @@ def predict(
         print_note(f"{plural(data.n_rows, 'prediction')} in {output}")
 
 
-def _predictions(model: Any, features: Data, proba: bool) -> list[tuple[str, list]]:
+def _predictions(model: Any, features: Data, proba: bool) -> list[tuple[str, list[Any]]]:
     """Return names and values of the columns to write."""
     X = features.table
     if proba:
@@ -102,7 +102,7 @@ def _check_copies(model: Any, missing: str, proba: bool) -> None:
         raise UsageError("--missing per-class counts votes: leave --proba out")
 
 
-def _copies(model: Any, features: Data) -> list[tuple[str, list]]:
+def _copies(model: Any, features: Data) -> list[tuple[str, list[Any]]]:
     """Return the predictions, and the votes that the copy of every class got for its own class."""
     copies = model.predict_copies(features.table)
     names = [f"votes_{label}" for label in copies.classes.tolist()]
@@ -124,7 +124,7 @@ def _check_form(output: Path) -> None:
         raise UsageError(f"-o {str(output)!r}: predictions are .csv or .parquet")
 
 
-def _write_parquet(output: Path, columns: list[tuple[str, list]]) -> None:
+def _write_parquet(output: Path, columns: list[tuple[str, list[Any]]]) -> None:
     import pyarrow as pa
     import pyarrow.parquet
 

@@ -24,7 +24,6 @@ from typing import Any
 
 import numba
 
-import arboretum
 from arboretum.atomic_file import replacing
 from arboretum.engine.compiler import private
 from arboretum.engine.compiler.compiled_code import (
@@ -38,6 +37,7 @@ from arboretum.engine.compiler.log import compiled
 from arboretum.engine.compiler.packs import find_pack
 from arboretum.engine.compiler.sources import ENGINE, source_hash
 from arboretum.lazy import cached_property
+from arboretum.registry import __version__
 
 __all__ = [
     "KernelCache",
@@ -66,7 +66,7 @@ def _user_cache() -> Path:
 
 def _kernel_set() -> str:
     """Name the kernels of this version and this way of compiling."""
-    name = f"kernels-{arboretum.__version__}"
+    name = f"kernels-{__version__}"
     # Numba does not distinguish checked from unchecked code when it reads its cache
     return f"{name}-checked" if numba.config.BOUNDSCHECK else name
 

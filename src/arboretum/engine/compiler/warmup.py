@@ -21,11 +21,11 @@ from contextlib import contextmanager, suppress
 from itertools import groupby
 from typing import NamedTuple
 
-import arboretum
 from arboretum.engine.compiler.private import LINKED
 from arboretum.engine.compiler.signatures import DEMO, Signature, read_table
 from arboretum.engine.parallel import effective_jobs
 from arboretum.errors import ParameterError
+from arboretum.registry import ESTIMATORS
 
 __all__ = ["Warmup", "missing", "wanted", "warmup"]
 
@@ -104,7 +104,7 @@ def warmup(
 # ---------------------------------------------------------------------- what there is to do
 def wanted(estimators: Sequence[str] | None = None) -> list[Signature]:
     """Return the signatures of the table that these estimators need."""
-    known = *arboretum.ESTIMATORS, DEMO
+    known = *ESTIMATORS, DEMO
     for name in estimators or ():
         if name not in known:
             names = ", ".join(known)

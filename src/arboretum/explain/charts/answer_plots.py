@@ -8,7 +8,8 @@ import numpy as np
 
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.labels import check_int
-from arboretum.explain.mpl import require_pyplot
+from arboretum.explain.mpl import LINES, QUIET, TEXT, axes_for, tidy
+from arboretum.explain.pipeline import classes_of
 from arboretum.structure.condition import format_category
 
 if TYPE_CHECKING:
@@ -16,17 +17,15 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_calibration", "plot_confusion"]
 
-_LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
-_QUIET = "#5b6770"
 _MOST_CLASSES = 30
 
 
 def plot_calibration(
     model: Any, X: Any, y: Any, *, n_bins: int = 10, ax: Axes | None = None
 ) -> Axes:
-    """Draw how often what the model tells comes true: on the diagonal, 70 % means 7 times of 10.
+    """Draw predicted probabilities against observed frequencies; on the diagonal, 70 % means 7 of 10.
 
-    Rows are sorted by the share told and cut into bins of equally many; the band is two standard errors.
+    Rows are sorted by probability and divided into bins of equal size; the band is two standard errors.
 
     Parameters
     ----------
@@ -48,43 +47,36 @@ def plot_calibration(
     >>> forest = RandomForestClassifier(20, random_state=0).fit(X[::2], y[::2])
     >>> ax = plot_calibration(forest, X[1::2], y[1::2])
     """
-    plt = require_pyplot("plot_calibration")
     check_int(n_bins, "n_bins of plot_calibration", 2)
-    classes, codes = _truth(model, y, "plot_calibration")
-    share = np.asarray(model.predict_proba(X))
-    if len(share) != len(codes):
-        raise DataError(f"X has {len(share)} rows and y has {len(codes)}")
-    if ax is None:
-        _, ax = plt.subplots(figsize=(5.6, 5.2), layout="constrained")
-    ax.plot([0, 1], [0, 1], color=_QUIET, lw=1, ls=(0, (4, 3)))
-    for k in [1] if len(classes) == 2 else range(len(classes)):
-        told, seen, error = _bins(share[:, k], codes == k, n_bins)
-        color = _LINES[k % len(_LINES)] if len(classes) > 2 else _LINES[0]
-        ax.plot(told, seen, color=color, marker="o", ms=4, label=format_category(classes[k]))
-        if len(classes) == 2:
-            ax.fill_between(
-                told,
-                np.clip(seen - 2 * error, 0, 1),
-                np.clip(seen + 2 * error, 0, 1),
-                color=color,
-                alpha=0.15,
-                lw=0,
-            )
-    ax.set_xlabel("share the model tells")
-    ax.set_ylabel("share that turns out so")
+    classes, codes = _actual(model, y, "plot_calibration")
+    probability = np.asarray(model.predict_proba(X))
+    if len(probability) != len(codes):
+        raise DataError(f"X has {len(probability)} rows and y has {len(codes)}")
+    ax = axes_for("plot_calibration", ax, (5.6, 5.2))
+    ax.plot([0, 1], [0, 1], color=QUIET, lw=1, ls=(0, (4, 3)))
+    two = len(classes) == 2
+    for k in [1] if two else range(len(classes)):
+        predicted, observed, error = _bins(probability[:, k], codes == k, n_bins)
+        color = LINES[0] if two else LINES[k % len(LINES)]
+        ax.plot(
+            predicted, observed, color=color, marker="o", ms=4, label=format_category(classes[k])
+        )
+        if two:
+            low, high = np.clip((observed - 2 * error, observed + 2 * error), 0, 1)
+            ax.fill_between(predicted, low, high, color=color, alpha=0.15, lw=0)
+    ax.set_xlabel("predicted probability")
+    ax.set_ylabel("observed frequency")
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1)
     ax.legend(frameon=False, fontsize="small")
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    ax.grid(color="#e6e9ec", lw=0.8)
+    tidy(ax, "both")
     return ax
 
 
 def plot_confusion(
     model: Any, X: Any, y: Any, *, normalize: bool = False, ax: Axes | None = None
 ) -> Axes:
-    """Draw what rows of every class are told to be: truth down, told across.
+    """Draw the confusion matrix: actual classes down, predicted classes across.
 
     Parameters
     ----------
@@ -102,25 +94,23 @@ def plot_confusion(
     >>> X, y = load_iris(return_X_y=True)
     >>> ax = plot_confusion(CARTClassifier(max_depth=2).fit(X, y), X, y)
     >>> ax.get_xlabel()
-    'told'
+    'predicted'
     """
-    plt = require_pyplot("plot_confusion")
-    classes, codes = _truth(model, y, "plot_confusion")
+    classes, codes = _actual(model, y, "plot_confusion")
     K = len(classes)
     if K > _MOST_CLASSES:
         raise DataError(
             f"a table of {K} classes shows nothing: plot_confusion draws up to {_MOST_CLASSES}"
         )
-    told = _codes(classes, np.asarray(model.predict(X)))
-    if len(told) != len(codes):
-        raise DataError(f"X has {len(told)} rows and y has {len(codes)}")
+    predicted = _codes(classes, np.asarray(model.predict(X)))
+    if len(predicted) != len(codes):
+        raise DataError(f"X has {len(predicted)} rows and y has {len(codes)}")
     known = codes >= 0
     counts = np.zeros((K, K), np.int64)
-    np.add.at(counts, (codes[known], told[known]), 1)
+    np.add.at(counts, (codes[known], predicted[known]), 1)
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    if ax is None:
-        size = 2.2 + 0.62 * K
-        _, ax = plt.subplots(figsize=(size + 0.8, size), layout="constrained")
+    size = 2.2 + 0.62 * K
+    ax = axes_for("plot_confusion", ax, (size + 0.8, size))
     ax.imshow(share, cmap="Blues", vmin=0, vmax=1)
     for r in range(K):
         for c in range(K):
@@ -132,30 +122,30 @@ def plot_confusion(
                 ha="center",
                 va="center",
                 fontsize=9 if K <= 12 else 6,
-                color="white" if share[r, c] > 0.55 else "#1d2329",
+                color="white" if share[r, c] > 0.55 else TEXT,
             )
     names = [format_category(one) for one in classes]
     ax.set_xticks(range(K), names, rotation=40 if K > 4 else 0)
     ax.set_yticks(range(K), names)
-    ax.set_xlabel("told")
-    ax.set_ylabel("truth")
+    ax.set_xlabel("predicted")
+    ax.set_ylabel("actual")
     ax.tick_params(length=0)
     for side in ax.spines.values():
         side.set_visible(False)
     unknown = int((~known).sum())
     if unknown:
         ax.set_title(
-            f"{unknown} rows of classes the model does not know are left out",
+            f"{unknown} rows of classes the model does not have are left out",
             fontsize="small",
-            color=_QUIET,
+            color=QUIET,
         )
     return ax
 
 
-def _truth(model: Any, y: Any, caller: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the classes and the codes of the truth, -1 for classes the model does not know."""
-    classes = getattr(model, "classes_", None)
-    if not isinstance(classes, np.ndarray) or not hasattr(model, "predict_proba"):
+def _actual(model: Any, y: Any, caller: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the classes and the codes of the labels, -1 for classes the model does not have."""
+    classes = classes_of(model)
+    if classes is None:
         raise ParameterError(
             f"{caller} needs a fitted classifier of one target, got {type(model).__name__}"
         )
@@ -172,7 +162,7 @@ def _codes(classes: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 def _bins(share: np.ndarray, hit: np.ndarray, n_bins: int) -> tuple[np.ndarray, ...]:
     parts = [p for p in np.array_split(np.argsort(share, kind="stable"), n_bins) if len(p)]
-    told = np.array([share[p].mean() for p in parts])
+    predicted = np.array([share[p].mean() for p in parts])
     seen = np.array([hit[p].mean() for p in parts])
     n = np.array([len(p) for p in parts])
-    return told, seen, np.sqrt(np.maximum(seen * (1 - seen), 0.25 / n) / n)
+    return predicted, seen, np.sqrt(np.maximum(seen * (1 - seen), 0.25 / n) / n)

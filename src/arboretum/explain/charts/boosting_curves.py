@@ -8,13 +8,14 @@ moving to the right.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.base.anatomy import has_anatomy
 from arboretum.errors import ParameterError
-from arboretum.explain.mpl import require_pyplot
+from arboretum.explain.mpl import LINES, QUIET, TEXT, axes_for, tidy
 from arboretum.explain.pipeline import takes_pipelines
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_boosting_errors", "plot_margins"]
 
-_LINE, _OTHER, _QUIET, _TEXT = "#0072b2", "#d55e00", "#5b6770", "#1d2329"
+_LINE, _OTHER = LINES[:2]
 _SHADES = ("#b9d9ec", "#7fb9dc", "#3f93c4", "#0072b2", "#00436b")
 
 
@@ -55,17 +56,15 @@ def plot_boosting_errors(
     >>> model = AdaBoostClassifier(n_estimators=20).fit(X[:400], y[:400])
     >>> ax = plot_boosting_errors(model, X[:400], y[:400], test=(X[400:], y[400:]))
     """
-    _check(model, "plot_boosting_errors")
-    plt = require_pyplot("plot_boosting_errors")
+    figures = _figures(model, "plot_boosting_errors")
     bound = model.training_error_bound()
-    if ax is None:
-        _, ax = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
+    ax = axes_for("plot_boosting_errors", ax)
     rounds = np.arange(1, len(bound) + 1)
-    ax.fill_between(rounds, bound, 1.0, color=_QUIET, alpha=0.08, lw=0)
-    ax.plot(rounds, bound, color=_QUIET, lw=1.2, ls=(0, (4, 3)), label="bound: Π Z")
-    if _has_best_weights(model):
+    ax.fill_between(rounds, bound, 1.0, color=QUIET, alpha=0.08, lw=0)
+    ax.plot(rounds, bound, color=QUIET, lw=1.2, ls=(0, (4, 3)), label="bound: Π Z")
+    if _has_best_weights(model, figures):
         wider = model.theory().exponential
-        ax.plot(rounds, wider, color=_QUIET, lw=1.2, ls=(0, (1, 2)), label="bound: exp(-2 Σ γ²)")
+        ax.plot(rounds, wider, color=QUIET, lw=1.2, ls=(0, (1, 2)), label="bound: exp(-2 Σ γ²)")
     ax.plot(rounds, _errors(model, X, y), color=_LINE, lw=1.6, label="training error")
     if test is not None:
         ax.plot(rounds, _errors(model, *test), color=_OTHER, lw=1.6, label="error on other rows")
@@ -73,7 +72,7 @@ def plot_boosting_errors(
     ax.set_ylabel("error")
     ax.set_ylim(0, min(1.0, 1.05 * float(bound.max())))
     ax.set_xlim(1, max(len(bound), 2))
-    _tidy(ax)
+    _finish(ax)
     return ax
 
 
@@ -104,16 +103,14 @@ def plot_margins(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> ax = plot_margins(AdaBoostClassifier(n_estimators=40).fit(X, y), X, y, rounds=[5, 40])
     """
-    _check(model, "plot_margins")
+    figures = _figures(model, "plot_margins")
     n = len(model.estimators_)
     chosen = _few_rounds(n) if rounds is None else sorted(set(rounds))
     if not chosen or len(chosen) > len(_SHADES) or chosen[0] < 1 or chosen[-1] > n:
         raise ParameterError(
             f"rounds of plot_margins must be one to {len(_SHADES)} numbers from 1 to {n}, got {rounds!r}"
         )
-    plt = require_pyplot("plot_margins")
-    if ax is None:
-        _, ax = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
+    ax = axes_for("plot_margins", ax)
     shades = _SHADES[-len(chosen) :]
     for number, margins in enumerate(model.staged_margins(X, y), start=1):
         if number in chosen:
@@ -128,19 +125,19 @@ def plot_margins(
     bound = model.margin_bound(theta)
     seen = bound <= 1
     label = f"bound after {n}"
-    ax.plot(theta[seen], bound[seen], color=_QUIET, lw=1.2, ls=(0, (4, 3)), label=label)
+    ax.plot(theta[seen], bound[seen], color=QUIET, lw=1.2, ls=(0, (4, 3)), label=label)
     edge = float(model.edges_.min())
-    if _has_best_weights(model) and edge > 0:
+    if _has_best_weights(model, figures) and edge > 0:
         wider = model.margin_bound(theta, edge=edge)
         seen = wider <= 1
         label = f"bound if every edge were {edge:.2g}"
-        ax.plot(theta[seen], wider[seen], color=_QUIET, lw=1.2, ls=(0, (1, 2)), label=label)
-    ax.axvline(0, color=_QUIET, lw=0.8)
+        ax.plot(theta[seen], wider[seen], color=QUIET, lw=1.2, ls=(0, (1, 2)), label=label)
+    ax.axvline(0, color=QUIET, lw=0.8)
     ax.set_xlim(-1, 1)
     ax.set_ylim(0, 1.02)
     ax.set_xlabel("margin θ")
     ax.set_ylabel("share of rows with a margin ≤ θ")
-    _tidy(ax)
+    _finish(ax)
     return ax
 
 
@@ -148,9 +145,9 @@ def _errors(model: Any, X: Any, y: Any) -> np.ndarray:
     return 1 - np.array(list(model.staged_score(X, y)))
 
 
-def _has_best_weights(model: Any) -> bool:
-    """Tell whether learners have the weights that the wider bounds are about."""
-    return model.n_classes_ == 2 and model.learning_rate == 1 and hasattr(model, "train_errors_")
+def _has_best_weights(model: Any, figures: Mapping[str, Any]) -> bool:
+    """Return whether learners have the weights that the wider bounds are about."""
+    return model.n_classes_ == 2 and model.learning_rate == 1 and "training error" in figures
 
 
 def _few_rounds(n: int) -> list[int]:
@@ -164,16 +161,16 @@ def _few_rounds(n: int) -> list[int]:
     return sorted({1, max(n // 10, 2), max(n // 5, 3), max(2 * n // 5, 4), n})
 
 
-def _check(model: Any, caller: str) -> None:
-    if not hasattr(model, "staged_margins"):
+def _figures(model: Any, caller: str) -> Mapping[str, Any]:
+    """Return what an AdaBoostClassifier keeps of its rounds; raise for other models."""
+    anatomy = model._anatomy() if has_anatomy(model) else None
+    if anatomy is None or anatomy.family != "adaboost" or anatomy.labels is None:
         raise ParameterError(
             f"{caller} needs a fitted AdaBoostClassifier, got a {type(model).__name__}"
         )
+    return anatomy.history.figures
 
 
-def _tidy(ax: Axes) -> None:
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    ax.grid(axis="y", color="#e6e9ec", lw=0.8)
-    ax.set_axisbelow(True)
-    ax.legend(frameon=False, fontsize="small", labelcolor=_TEXT)
+def _finish(ax: Axes) -> None:
+    tidy(ax)
+    ax.legend(frameon=False, fontsize="small", labelcolor=TEXT)

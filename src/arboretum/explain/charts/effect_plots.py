@@ -1,6 +1,6 @@
-"""What a model says as a column changes: `plot_partial_dependence` draws the mean, `plot_ice` every row.
+"""Predictions as a column changes: `plot_partial_dependence` draws the mean, `plot_ice` every row.
 
-Below the curve a strip of small lines tells where the rows are: a curve far from all rows is a guess.
+Below the curve a strip of small lines shows where the rows are: a curve far from all rows is a guess.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.errors import ParameterError
-from arboretum.explain.dependence.asking import matrix_of
+from arboretum.explain.dependence.model_function import matrix_of
 from arboretum.explain.dependence.partial_dependence import partial_dependence
 from arboretum.explain.labels import check_int
-from arboretum.explain.mpl import require_pyplot
-from arboretum.explain.pipeline import takes_pipelines
+from arboretum.explain.mpl import LINES, QUIET, TEXT, axes_for, tidy
+from arboretum.explain.pipeline import anatomy_of, takes_pipelines
 from arboretum.structure.condition import format_category
 
 if TYPE_CHECKING:
@@ -22,15 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_ice", "plot_partial_dependence"]
 
-_LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
-_QUIET, _TEXT = "#5b6770", "#1d2329"
-
 
 @takes_pipelines
 def plot_partial_dependence(
     model: Any, X: Any, features: Any, *, ax: Axes | None = None, **options: Any
 ) -> Axes:
-    """Draw what the model says on average as a column, or two together, take other values.
+    """Draw the mean prediction as a column, or two together, take other values.
 
     Parameters
     ----------
@@ -56,15 +53,13 @@ def plot_partial_dependence(
     >>> ax = plot_partial_dependence(forest, X, "bmi")
     >>> ax = plot_partial_dependence(forest, X, ["bmi", "s5"], grid_resolution=20)
     """
-    plt = require_pyplot("plot_partial_dependence")
     several = isinstance(features, list | tuple | np.ndarray) and len(features) > 1
     if several and len(features) > 2:
         raise ParameterError(
             f"plot_partial_dependence draws one column or two, got {len(features)}"
         )
     found = partial_dependence(model, X, features, **options)
-    if ax is None:
-        _, ax = plt.subplots(figsize=(7.2, 4.6), layout="constrained")
+    ax = axes_for("plot_partial_dependence", ax, (7.2, 4.6))
     names = _names(model, features)
     if several:
         _draw_map(ax, found, names, _unit(model))
@@ -86,7 +81,7 @@ def plot_ice(
     ax: Axes | None = None,
     **options: Any,
 ) -> Axes:
-    """Draw what the model would say of single rows as one column takes other values, and the mean.
+    """Draw the predictions for single rows as one column takes other values, and their mean.
 
     Parameters
     ----------
@@ -95,8 +90,8 @@ def plot_ice(
     n_rows : int, default 50
         Rows of X that get a line, evenly spread.
     centered : bool, default False
-        Let all lines begin at 0: what differs then is their shape. Lines that cross tell of columns that act
-        together.
+        Let all lines begin at 0: what differs then is their shape. Where lines cross, another column changes
+        the effect.
     output : int, default -1
         Of several classes, which.
     **options
@@ -111,33 +106,31 @@ def plot_ice(
     >>> len(ax.lines) >= 21
     True
     """
-    plt = require_pyplot("plot_ice")
     check_int(n_rows, "n_rows of plot_ice", 1)
     found = partial_dependence(model, X, feature, kind="both", **options)
-    if ax is None:
-        _, ax = plt.subplots(figsize=(7.2, 4.6), layout="constrained")
+    ax = axes_for("plot_ice", ax, (7.2, 4.6))
     (name,) = _names(model, feature)
     lines, mean = found.individual[output], found.average[output]
     some = np.unique(np.linspace(0, len(lines) - 1, min(n_rows, len(lines))).round().astype(int))
     x = _places(ax, found.grid_values[0])
     start = lines[:, :1] if centered else 0.0
     for line in (lines - start)[some]:
-        ax.plot(x, line, color=_QUIET, lw=0.7, alpha=0.35)
-    ax.plot(x, mean - (mean[0] if centered else 0.0), color=_LINES[0], lw=2.6, label="mean")
+        ax.plot(x, line, color=QUIET, lw=0.7, alpha=0.35)
+    ax.plot(x, mean - (mean[0] if centered else 0.0), color=LINES[0], lw=2.6, label="mean")
     ax.set_xlabel(name)
     ax.set_ylabel(_unit(model) + (", from its start" if centered else ""))
     _draw_density(ax, model, X, name)
-    _tidy(ax)
+    tidy(ax)
     return ax
 
 
 # ---------------------------------------------------------------------- drawing
 def _draw_lines(ax: Axes, values: np.ndarray, average: np.ndarray, model: Any, name: str) -> None:
     words = values.dtype == object
-    labels = getattr(model, "classes_", None)
+    labels = anatomy_of(model, "plot_partial_dependence").labels
     for k, line in enumerate(average):
         label = format_category(labels[k]) if labels is not None and len(average) > 1 else None
-        color = _LINES[k % len(_LINES)]
+        color = LINES[k % len(LINES)]
         if words:
             width = 0.8 / len(average)
             ax.bar(
@@ -155,7 +148,7 @@ def _draw_lines(ax: Axes, values: np.ndarray, average: np.ndarray, model: Any, n
     ax.set_ylabel(_unit(model))
     if len(average) > 1:
         ax.legend(frameon=False, fontsize="small")
-    _tidy(ax)
+    tidy(ax)
 
 
 def _draw_map(ax: Axes, found: Any, names: list[str], unit: str) -> None:
@@ -200,7 +193,7 @@ def _draw_density(ax: Axes, model: Any, X: Any, name: str) -> None:
         0,
         0.02,
         transform=ax.get_xaxis_transform(),
-        color=_TEXT,
+        color=TEXT,
         lw=0.5,
         alpha=0.5,
     )
@@ -213,15 +206,11 @@ def _names(model: Any, features: Any) -> list[str]:
 
 
 def _unit(model: Any) -> str:
-    labels = getattr(model, "classes_", None)
+    labels = anatomy_of(model, "plot_partial_dependence").labels
     if labels is None:
         return "mean prediction"
-    return f"share of {format_category(labels[1])}" if len(labels) == 2 else "share of the class"
-
-
-def _tidy(ax: Axes) -> None:
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    ax.xaxis.label.set_parse_math(False)
-    ax.grid(axis="y", color="#e6e9ec", lw=0.8)
-    ax.set_axisbelow(True)
+    return (
+        f"probability of {format_category(labels[1])}"
+        if len(labels) == 2
+        else "probability of the class"
+    )

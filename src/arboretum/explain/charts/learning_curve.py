@@ -1,7 +1,7 @@
-"""The learning curve of a booster: a figure after every round, of every table it was judged by.
+"""The learning curve of a booster: a metric after every round, for every table it was evaluated on.
 
-The training figure goes on falling while that of other rows turns: there boosting should have stopped. The
-best round is marked where early stopping knows it.
+The training figure goes on falling while that of other rows turns: there boosting should have stopped. Early
+stopping marks the best round.
 """
 
 from __future__ import annotations
@@ -12,16 +12,14 @@ import numpy as np
 
 from arboretum.data.checks import did_you_mean
 from arboretum.errors import ParameterError
-from arboretum.explain.mpl import require_pyplot
-from arboretum.explain.pipeline import takes_pipelines
+from arboretum.explain.mpl import LINES, QUIET, axes_for, require_pyplot
+from arboretum.explain.pipeline import anatomy_of, takes_pipelines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["plot_learning_curve"]
 
-_LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
-_QUIET = "#5b6770"
 _FAR_APART = 5.0  # times the smallest value: then the axis is logarithmic
 
 
@@ -40,7 +38,7 @@ def plot_learning_curve(
     ----------
     model : booster that was fitted with ``eval_set``
     metric : str, optional
-        Which one; by default the last, by which early stopping judges.
+        Which one; by default the last, which early stopping uses.
     names : dict, optional
         What to call the tables instead of ``validation_0``, ...
     log : bool, optional
@@ -61,34 +59,30 @@ def plot_learning_curve(
     >>> plot_learning_curve(model).get_ylabel()
     'rmse'
     """
-    history = getattr(model, "evals_result_", None)
-    if not history:
+    history = anatomy_of(model, "plot_learning_curve").history
+    if not history.curves:
         raise ParameterError(
-            "plot_learning_curve needs a booster that was judged by tables: give eval_set to fit"
+            "plot_learning_curve needs a booster that was evaluated on tables: give eval_set to fit"
         )
-    known = list(dict.fromkeys(name for figures in history.values() for name in figures))
+    known = list(dict.fromkeys(name for _, name in history.curves))
     metric = known[-1] if metric is None else metric
     if metric not in known:
         raise ParameterError(
-            f"the model was not judged by {metric!r}{did_you_mean(metric, known)}: "
+            f"the model was not evaluated by {metric!r}{did_you_mean(metric, known)}: "
             f"there is {', '.join(known)}"
         )
     plt = require_pyplot("plot_learning_curve")
-    if ax is None:
-        _, ax = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
-        ax.set_title(f"{type(model).__name__}: {metric} by round")
-    for k, (table, figures) in enumerate(history.items()):
-        values = figures.get(metric)
+    title = f"{type(model).__name__}: {metric} by round"
+    ax = axes_for("plot_learning_curve", ax, title=title)
+    tables = list(dict.fromkeys(table for table, _ in history.curves))
+    shown = {table: history.curves.get((table, metric)) for table in tables}
+    for k, (table, values) in enumerate(shown.items()):
         if values:
-            rounds = np.arange(1, len(values) + 1)
             label = (names or {}).get(table, table)
-            ax.plot(rounds, values, color=_LINES[k % len(_LINES)], label=label)
-    best = getattr(model, "_best", None)
-    if best is not None:
-        ax.axvline(
-            best[0] + 1, color=_QUIET, linewidth=1, linestyle=":", label=f"round {best[0] + 1}"
-        )
-    values = np.concatenate([figures[metric] for figures in history.values() if metric in figures])
+            ax.plot(range(1, len(values) + 1), values, color=LINES[k % len(LINES)], label=label)
+    if history.end is not None:
+        ax.axvline(history.end, color=QUIET, lw=1, ls=":", label=f"round {history.end}")
+    values = np.concatenate([one for one in shown.values() if one])
     if _spans_much(values) if log is None else log:
         ax.set_yscale("log")
         for axis_format in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
@@ -101,6 +95,6 @@ def plot_learning_curve(
 
 
 def _spans_much(values: np.ndarray) -> bool:
-    """Tell whether positive values differ so much that small ones would lie on the axis."""
+    """Return whether positive values differ so much that small ones would lie on the axis."""
     finite = values[np.isfinite(values)]
     return bool(len(finite) and finite.min() > 0 and finite.max() >= _FAR_APART * finite.min())

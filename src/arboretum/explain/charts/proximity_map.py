@@ -6,7 +6,7 @@ Numbers as target stand in their order, with a band of their colours:
               ▌a  ██·                     ▌ 5  ▓██▓
               ▌b  ··█                     ▌ 1  ·▓██
 
-Blocks on the diagonal are groups of rows that the trees hardly tell apart; a bright stripe that leaves
+Blocks on the diagonal are groups of rows that the trees hardly separate; a bright stripe that leaves
 its block belongs to rows the forest finds in another class.
 """
 
@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.base.anatomy import has_anatomy
 from arboretum.errors import DataError
 from arboretum.explain.colors import class_colors
-from arboretum.explain.mpl import require_pyplot
+from arboretum.explain.mpl import QUIET, axes_for
 from arboretum.explain.pipeline import takes_pipelines
 
 if TYPE_CHECKING:
@@ -60,17 +61,18 @@ def plot_proximity(source: Any, X: Any = None, y: Any = None, *, ax: Axes | None
     >>> forest = RandomForestClassifier(20, random_state=0).fit(X, y)
     >>> ax = plot_proximity(forest, X, y)
     """
+    from scipy.sparse import issparse
+
     from arboretum.forest.proximity import proximity
     from arboretum.forest.proximity_geometry import order_rows
 
-    if hasattr(source, "trees_"):
+    if has_anatomy(source):
         if X is None:
             raise DataError("plot_proximity of a forest needs the rows to look at: (forest, X)")
-        proximities = proximity(source, X)
+        given = proximity(source, X)
     else:
-        proximities, y = source, X if y is None else y
-    if not hasattr(proximities, "toarray"):
-        proximities = np.asarray(proximities)
+        given, y = source, X if y is None else y
+    proximities: Any = given if issparse(given) else np.asarray(given)
     n = proximities.shape[0] if proximities.ndim else 0
     if n > _MOST_ROWS:
         raise DataError(
@@ -79,11 +81,9 @@ def plot_proximity(source: Any, X: Any = None, y: Any = None, *, ax: Axes | None
         )
     values = None if y is None else _quantities(y)
     order = order_rows(proximities, y) if values is None else np.argsort(-values, kind="stable")
-    P = proximities.toarray() if hasattr(proximities, "toarray") else proximities
+    P = proximities.toarray() if issparse(proximities) else proximities
     P = np.maximum(P, P.T)[np.ix_(order, order)]  # of the nearest only, one side may be missing
-    plt = require_pyplot("plot_proximity")
-    if ax is None:
-        _, ax = plt.subplots(figsize=(7.6, 6.2), layout="compressed")
+    ax = axes_for("plot_proximity", ax, (7.6, 6.2), layout="compressed")
     picture = ax.imshow(P, cmap="magma_r", vmin=0.0, vmax=1.0, interpolation="nearest")
     bar = ax.figure.colorbar(picture, ax=ax, fraction=0.045, pad=0.02)
     bar.set_label("share of the trees in which two rows share a leaf")
@@ -145,7 +145,7 @@ def _mark_classes(ax: Axes, labels: np.ndarray) -> None:
             ax.add_patch(_band(corner, size, color))
         for line in (ax.axhline, ax.axvline):
             if lo:
-                line(lo - 0.5, color="#5b6770", lw=0.6)
+                line(lo - 0.5, color=QUIET, lw=0.6)
     ax.set_xlim(-0.5 - 2 * width, n - 0.5)
     ax.set_ylim(n - 0.5, -0.5 - 2 * width)
     middle = (starts + ends - 1) / 2

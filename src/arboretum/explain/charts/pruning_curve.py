@@ -13,18 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.errors import ParameterError
-from arboretum.explain.mpl import require_pyplot
-from arboretum.explain.pipeline import takes_pipelines
+from arboretum.explain.mpl import LINES, QUIET, axes_for, tidy
+from arboretum.explain.pipeline import anatomy_of, takes_pipelines
 from arboretum.structure.condition import format_number
+from arboretum.structure.pruning_cv import PruningCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["plot_pruning_curve"]
 
-_LINE = "#0072b2"
-_CHOSEN = "#d55e00"
-_QUIET = "#5b6770"
+_LINE, _CHOSEN = LINES[:2]
 _MOST_LEAF_TICKS = 12
 
 
@@ -51,16 +50,14 @@ def plot_pruning_curve(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> model = CARTClassifier().prune_cv(*load_iris(return_X_y=True), cv=5)
     >>> ax = plot_pruning_curve(model)
     """
-    curve = model if hasattr(model, "mean_score") else getattr(model, "pruning_curve_", None)
+    own = isinstance(model, PruningCurve)
+    curve = model if own else anatomy_of(model, "plot_pruning_curve").history.pruning
     if curve is None:
         raise ParameterError(
             "plot_pruning_curve needs a model after prune_cv, and this "
             f"{type(model).__name__} has no pruning_curve_: call model.prune_cv(X, y) first"
         )
-    plt = require_pyplot("plot_pruning_curve")
-    if ax is None:
-        _, ax = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
-        ax.set_title("Pruning by cross-validation")
+    ax = axes_for("plot_pruning_curve", ax, title="Pruning by cross-validation")
     error = np.asarray(curve.mean_score, dtype=float)
     spread = np.asarray(curve.std_error, dtype=float)
     x, zero = _log_positions(np.asarray(curve.alpha, dtype=float))
@@ -70,9 +67,7 @@ def plot_pruning_curve(model: Any, *, ax: Axes | None = None) -> Axes:
     ax.set_xscale("log")
     ax.set_xlabel("α  (cost of a leaf)")
     ax.set_ylabel("cross-validated error")
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    ax.grid(axis="y", color="#e6e9ec", lw=0.8)
+    tidy(ax)
     ax.set_axisbelow(True)
     _set_alpha_ticks(ax, zero)
     _add_leaf_axis(ax, x, np.asarray(curve.n_leaves))
@@ -100,7 +95,7 @@ def _mark_choice(
     best, lowest = int(curve.best), int(np.argmin(error))
     if curve.rule == "1se":
         limit = error[lowest] + spread[lowest]
-        ax.axhline(limit, color=_QUIET, lw=1, ls=(0, (4, 3)), label="lowest error + 1 SE")
+        ax.axhline(limit, color=QUIET, lw=1, ls=(0, (4, 3)), label="lowest error + 1 SE")
     if best != lowest:
         ax.plot(x[lowest], error[lowest], "o", ms=8, mfc="white", mec=_LINE, label="lowest error")
     ax.axvline(x[best], color=_CHOSEN, lw=1.2, alpha=0.7)
@@ -148,6 +143,6 @@ def _add_leaf_axis(ax: Axes, x: np.ndarray, n_leaves: np.ndarray) -> None:
     top.xaxis.set_minor_locator(NullLocator())
     top.xaxis.set_minor_formatter(NullFormatter())
     top.set_xticks([x[i] for i in ticks], labels=[str(int(n_leaves[i])) for i in ticks])
-    top.set_xlabel("leaves", color=_QUIET)
-    top.tick_params(colors=_QUIET, labelsize="small")
+    top.set_xlabel("leaves", color=QUIET)
+    top.tick_params(colors=QUIET, labelsize="small")
     top.spines["top"].set_visible(False)

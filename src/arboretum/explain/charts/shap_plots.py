@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.errors import DataError, ParameterError
-from arboretum.explain.dependence.asking import matrix_of
-from arboretum.explain.dependence.partial_dependence import _place
+from arboretum.explain.dependence.partial_dependence import place_of
 from arboretum.explain.labels import check_int
-from arboretum.explain.mpl import require_pyplot
-from arboretum.explain.pipeline import takes_pipelines
+from arboretum.explain.mpl import LINES, QUIET, TEXT, axes_for, require_pyplot, tidy
+from arboretum.explain.pipeline import anatomy_of, takes_pipelines
 from arboretum.structure.condition import format_category, format_number
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_shap_dependence", "plot_shap_summary", "plot_waterfall"]
 
-_UP, _DOWN, _QUIET, _TEXT = "#d9662b", "#2b7bba", "#5b6770", "#1d2329"
+_UP, _DOWN = "#d9662b", "#2b7bba"
 _MOST_DOTS = 2_000  # rows of a summary
 _LONGEST = 30
 
@@ -66,8 +65,7 @@ def plot_shap_summary(
     rows, values, what = _explained(model, X, output, "plot_shap_summary")
     some = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), _MOST_DOTS)).round().astype(int))
     order = np.argsort(-np.abs(values).mean(axis=0), kind="stable")[:top]
-    if ax is None:
-        _, ax = plt.subplots(figsize=(7.8, 1.2 + 0.38 * len(order)), layout="constrained")
+    ax = axes_for("plot_shap_summary", ax, (7.8, 1.2 + 0.38 * len(order)))
     colours = plt.get_cmap("coolwarm").with_extremes(bad="#7d8790")
     for line, f in enumerate(order):
         x, v = values[some, f], rows[some, f]
@@ -87,7 +85,7 @@ def plot_shap_summary(
             plotnonfinite=True,
             lw=0,
         )
-    ax.axvline(0, color=_QUIET, lw=0.8, zorder=0)
+    ax.axvline(0, color=QUIET, lw=0.8, zorder=0)
     ax.set_yticks(range(len(order)), [_short(model.schema_.names[f]) for f in order])
     ax.set_ylim(len(order) - 0.4, -0.6)
     ax.set_xlabel(f"SHAP value: what the column adds to {what}")
@@ -95,7 +93,7 @@ def plot_shap_summary(
     bar.ax.set_yticklabels(["low", "high"])
     bar.set_label("value (grey: words; light grey: missing)")
     bar.outline.set_visible(False)
-    _tidy(ax)
+    _finish(ax)
     return ax
 
 
@@ -128,11 +126,9 @@ def plot_shap_dependence(
     >>> ax.get_xlabel()
     'bmi'
     """
-    plt = require_pyplot("plot_shap_dependence")
     rows, values, what = _explained(model, X, output, "plot_shap_dependence")
-    f = _place(model.schema_, feature)
-    if ax is None:
-        _, ax = plt.subplots(figsize=(7.2, 4.6), layout="constrained")
+    f = place_of(model.schema_, feature)
+    ax = axes_for("plot_shap_dependence", ax, (7.2, 4.6))
     column = model.schema_.columns[f]
     x = rows[:, f].copy()
     if column.categories is not None:
@@ -144,9 +140,9 @@ def plot_shap_dependence(
             ax.tick_params(axis="x", rotation=40)
         x += _jitter(len(x))
     if color is None:
-        ax.scatter(x, values[:, f], s=12, color="#0072b2", alpha=0.6, lw=0)
+        ax.scatter(x, values[:, f], s=12, color=LINES[0], alpha=0.6, lw=0)
     else:
-        k = _place(model.schema_, color)
+        k = place_of(model.schema_, color)
         dots = ax.scatter(
             x, values[:, f], s=12, c=_ranks(rows[:, k]), cmap="coolwarm", lw=0, alpha=0.8
         )
@@ -154,10 +150,10 @@ def plot_shap_dependence(
         bar.ax.set_yticklabels(["low", "high"])
         bar.set_label(_short(model.schema_.names[k]))
         bar.outline.set_visible(False)
-    ax.axhline(0, color=_QUIET, lw=0.8, zorder=0)
+    ax.axhline(0, color=QUIET, lw=0.8, zorder=0)
     ax.set_xlabel(column.name)
     ax.set_ylabel(f"SHAP value: adds to {what}")
-    _tidy(ax)
+    _finish(ax)
     return ax
 
 
@@ -183,7 +179,6 @@ def plot_waterfall(
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> ax = plot_waterfall(XGBClassifier(n_estimators=5).fit(X, y), X, 3)
     """
-    plt = require_pyplot("plot_waterfall")
     check_int(top, "top of plot_waterfall", 1)
     rows, values, what = _explained(model, X, output, "plot_waterfall")
     if not isinstance(row, int | np.integer) or not -len(rows) <= row < len(rows):
@@ -191,7 +186,8 @@ def plot_waterfall(
             f"row of plot_waterfall must be a row of X, 0 to {len(rows) - 1}, got {row!r}"
         )
     base = np.atleast_1d(np.asarray(model.shap_base_value(), np.float64))
-    start = float(base[_output_of(model, len(base), output, "plot_waterfall")])
+    labels = anatomy_of(model, "plot_waterfall").labels
+    start = float(base[_output_of(labels, len(base), output, "plot_waterfall")])
     parts = values[row]
     order = np.argsort(-np.abs(parts), kind="stable")
     order = order[parts[order] != 0]
@@ -199,8 +195,7 @@ def plot_waterfall(
     rest = float(parts[order[top:]].sum())
     if len(order) > top:
         steps.append((f"{len(order) - top} other columns", rest))
-    if ax is None:
-        _, ax = plt.subplots(figsize=(7.8, 1.4 + 0.36 * len(steps)), layout="constrained")
+    ax = axes_for("plot_waterfall", ax, (7.8, 1.4 + 0.36 * len(steps)))
     at = start
     for line, (_, size) in enumerate(steps):
         ax.barh(line, size, left=at, height=0.66, color=_UP if size >= 0 else _DOWN)
@@ -211,32 +206,29 @@ def plot_waterfall(
             textcoords="offset points",
             va="center",
             fontsize=8.5,
-            color=_QUIET,
+            color=QUIET,
         )
-        ax.plot([at + size] * 2, [line - 0.33, line + 1.33], color=_QUIET, lw=0.6)
+        ax.plot([at + size] * 2, [line - 0.33, line + 1.33], color=QUIET, lw=0.6)
         at += size
-    ax.axvline(start, color=_QUIET, lw=0.8, ls=(0, (4, 3)))
+    ax.axvline(start, color=QUIET, lw=0.8, ls=(0, (4, 3)))
     ax.set_yticks(range(len(steps)), [name for name, _ in steps])
     ax.set_ylim(len(steps) - 0.3, -0.7)
     ax.margins(x=0.12)
     ax.set_xlabel(f"{what}: base {start:.4g}, this row {at:.4g}")
-    _tidy(ax)
+    _finish(ax)
     return ax
 
 
 # ---------------------------------------------------------------------- what is drawn
 def _explained(model: Any, X: Any, output: Any, caller: str) -> tuple[np.ndarray, np.ndarray, str]:
     """Return rows in the model's numbers, the SHAP values of one output, and what they add to."""
-    if not hasattr(model, "shap_values"):
-        raise ParameterError(
-            f"{caller} needs a fitted estimator of arboretum, got {type(model).__name__}"
-        )
+    anatomy = anatomy_of(model, caller)
     values = np.asarray(model.shap_values(X))
-    matrix = matrix_of(model, X)
+    matrix = anatomy.columns.numbers(X)
     if not matrix.n_rows:
         raise DataError(f"{caller} needs at least one row")
-    labels = getattr(model, "classes_", None)
-    k = _output_of(model, values.shape[2] if values.ndim == 3 else 1, output, caller)
+    labels = anatomy.labels
+    k = _output_of(labels, values.shape[2] if values.ndim == 3 else 1, output, caller)
     what = "the sum of the trees"
     if labels is not None:
         what = f"the sum for {format_category(labels[k if values.ndim == 3 else -1])}"
@@ -244,10 +236,10 @@ def _explained(model: Any, X: Any, output: Any, caller: str) -> tuple[np.ndarray
     return np.array(matrix.rows(0, matrix.n_rows)), values, what
 
 
-def _output_of(model: Any, n: int, output: Any, caller: str) -> int:
+def _output_of(classes: np.ndarray | None, n: int, output: Any, caller: str) -> int:
     if output is None or n == 1:
         return n - 1
-    labels = np.asarray(model.classes_).tolist() if hasattr(model, "classes_") else []
+    labels = [] if classes is None else classes.tolist()
     if output in labels:
         return labels.index(output)
     if isinstance(output, int | np.integer) and 0 <= output < n:
@@ -296,11 +288,6 @@ def _short(name: str, most: int = _LONGEST) -> str:
     return name if len(name) <= most else name[: most - 1] + "…"
 
 
-def _tidy(ax: Axes) -> None:
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
-    ax.tick_params(axis="y", length=0, labelcolor=_TEXT)
-    for label in [*ax.get_yticklabels(), *ax.get_xticklabels(), ax.xaxis.label]:
-        label.set_parse_math(False)  # a name may hold dollar signs
-    ax.grid(axis="x", color="#e6e9ec", lw=0.8)
-    ax.set_axisbelow(True)
+def _finish(ax: Axes) -> None:
+    ax.tick_params(axis="y", length=0, labelcolor=TEXT)
+    tidy(ax, "x", ("top", "right", "left"))

@@ -1,14 +1,15 @@
-"""One question, six answers: what is a column worth to a model?
+"""The importance of columns, measured in six ways.
 
     kind              what is measured                            needs        favours columns
     gain              what its splits gain, as a share            -            of many values
-    cover             rows that its splits part, as a share       -            asked near the root
-    split             how often it is asked for                   -            of many values
+    cover             rows that pass its splits, as a share       -            near the root
+    split             how many splits it has                      -            of many values
     permutation       loss when it is shuffled                    X, y         none
     oob_permutation   the same, on rows a tree has not seen       X, y (fit)   none
-    shap              mean |SHAP value|: how it moves the sum     X            none
+    shap              mean |SHAP value|: how it moves the score   X            none
 
-The first three look at the trees and say what the model uses; the others at rows, and say what it needs.
+The first three look at the trees and show what the model uses; the others look at rows
+and show what it needs.
 """
 
 from __future__ import annotations
@@ -17,18 +18,16 @@ from typing import Any
 
 import numpy as np
 
+from arboretum.base.anatomy import Anatomy, has_anatomy
 from arboretum.engine.keys import seed_from
 from arboretum.errors import DataError, ParameterError
-from arboretum.explain.charts.importance import importances_of
-from arboretum.explain.dependence.asking import Asked, matrix_of
-from arboretum.explain.pick_tree import trees_of
-from arboretum.explain.pipeline import takes_pipelines
+from arboretum.explain.dependence.model_function import ModelFunction
+from arboretum.explain.pipeline import anatomy_of, takes_pipelines
 from arboretum.forest.importance import Importance, permutation_importance
 
-__all__ = ["KINDS", "feature_importances", "row_losses"]
+__all__ = ["KINDS", "feature_importances", "importances_of"]
 
 KINDS = ("gain", "cover", "split", "permutation", "oob_permutation", "shap")
-_MOST_CELLS = 1 << 24  # rows times columns of a table that is shuffled at a time
 
 
 @takes_pipelines
@@ -41,7 +40,7 @@ def feature_importances(
     n_repeats: int = 5,
     random_state: Any = 0,
 ) -> Importance:
-    """Return what every column is worth to a fitted model.
+    """Return the importance of every column for a fitted model.
 
     Parameters
     ----------
@@ -75,6 +74,7 @@ def feature_importances(
     >>> feature_importances(model, "permutation", X, y).order[0] in (2, 3)
     True
     """
+    anatomy = anatomy_of(model, "feature_importances")
     if kind not in KINDS:
         raise ParameterError(f"kind of feature_importances must be one of {KINDS}, got {kind!r}")
     matrix_needed = kind in ("permutation", "oob_permutation", "shap")
@@ -84,7 +84,7 @@ def feature_importances(
     if kind == "permutation":
         return _permutation(model, X, y, n_repeats, random_state)
     if kind == "oob_permutation":
-        if not hasattr(model, "_bags") or not hasattr(model, "trees_"):
+        if anatomy.bags is None or not anatomy.trees:
             raise ParameterError(
                 f"{type(model).__name__} draws no bags of rows, so none are out of bag: use "
                 "kind='permutation' on rows held out"
@@ -92,12 +92,12 @@ def feature_importances(
         return permutation_importance(model, X, y)
     if kind == "shap":
         return _shap(model, X)
-    return _of_trees(model, kind)
+    return _of_trees(model, anatomy, kind)
 
 
 # ---------------------------------------------------------------------- by the trees
-def _of_trees(model: Any, kind: str) -> Importance:
-    found = _by_splits(model, kind)
+def _of_trees(model: Any, anatomy: Anatomy, kind: str) -> Importance:
+    found = _by_splits(model, anatomy, kind)
     if found is None:
         raise ParameterError(
             f"{type(model).__name__} has no splits to count for kind={kind!r}: use kind='permutation' "
@@ -105,37 +105,85 @@ def _of_trees(model: Any, kind: str) -> Importance:
         )
     measures = {
         "gain": "share of what the splits of a column gain",
-        "cover": "share of the rows that the splits of a column part",
-        "split": "splits that ask for a column",
+        "cover": "share of the rows that pass the splits of a column",
+        "split": "splits on a column",
     }
-    return Importance(found[None], model.schema_.names, measures[kind])
+    return Importance(found[None], anatomy.columns.schema.names, measures[kind])
 
 
-def _by_splits(model: Any, kind: str) -> np.ndarray | None:
+def _by_splits(model: Any, anatomy: Anatomy, kind: str) -> np.ndarray | None:
     """Return gains, covers or counts of a model's own trees, or the mean of its members' shares."""
-    trees = trees_of(model)
-    if kind == "gain" and not hasattr(model, "_importance"):
+    trees, n_columns = anatomy.trees, anatomy.columns.schema.n_features
+    if kind == "gain" and anatomy.family != "second order":
         return importances_of(model)
     if trees:
-        total = np.zeros(model.schema_.n_features)
+        total = np.zeros(n_columns)
         for tree in trees:
             inner = ~tree.is_leaf
-            much = {"gain": tree.gain, "cover": tree.weight, "split": np.ones(len(tree))}[kind]
-            total += np.bincount(tree.feature[inner], much[inner], len(total))
+            size = {"gain": tree.gain, "cover": tree.weight, "split": np.ones(len(tree))}[kind]
+            total += np.bincount(tree.feature[inner], size[inner], len(total))
         if kind == "cover" and not total.any():
             return None  # stumps of a dictionary keep no rows
         return total if kind == "split" else _shares(total)
-    members = [m for m in getattr(model, "estimators_", ()) if hasattr(m, "schema_")]
-    width = getattr(getattr(model, "schema_", None), "n_features", 0)
-    each = [_by_splits(m, kind) for m in members if m.schema_.n_features == width]
+    each = [
+        _by_splits(part.model, theirs, kind)
+        for part in anatomy.parts
+        if part.reads_table and has_anatomy(part.model)
+        if (theirs := part.model._anatomy()).columns.schema.n_features == n_columns
+    ]
     known = [one for one in each if one is not None]
     if not known:
         return None
-    return (
-        np.sum(known, axis=0)
-        if kind == "split"
-        else _shares(np.sum([_shares(k) for k in known], axis=0))
-    )
+    if kind == "split":
+        return np.sum(known, axis=0)
+    return _shares(np.sum([_shares(one) for one in known], axis=0))
+
+
+def importances_of(model: Any) -> np.ndarray | None:
+    """Return the importance of every column; None for a model that has none.
+
+    For models that join others it is the mean of those that have importances, as shares; for rules the share
+    of the rows that reach a rule with a condition on the column.
+
+    Examples
+    --------
+    >>> from arboretum import CARTClassifier
+    >>> importances_of(CARTClassifier().fit([[1, 5], [2, 5], [3, 5]], [0, 0, 1]))
+    array([1., 0.])
+    """
+    own = getattr(model, "feature_importances_", None)  # of any library; some members have none
+    if own is not None:
+        return np.asarray(own, dtype=float)
+    if not has_anatomy(model):
+        return None
+    anatomy = model._anatomy()
+    n_columns = anatomy.columns.schema.n_features
+    if anatomy.family == "rules":
+        return _shares(_rows_of_rules(model.rules_, n_columns))
+    if anatomy.family == "coordinate" and anatomy.trees:
+        return _shares(_weights_of_stumps(anatomy, n_columns))
+    each = [importances_of(part.model) for part in anatomy.parts if part.reads_table]
+    known = [one / one.sum() for one in each if one is not None and one.sum() > 0]
+    known = [one for one in known if len(one) == n_columns]
+    return np.mean(known, axis=0) if known else None
+
+
+def _weights_of_stumps(anatomy: Anatomy, n_columns: int) -> np.ndarray:
+    """Return the weights of the stumps that split on a column."""
+    found, ensemble = np.zeros(n_columns), anatomy.ensemble
+    assert ensemble is not None
+    for tree, weight in zip(ensemble.trees, ensemble.weights, strict=True):
+        found[tree.feature[0]] += abs(float(weight)) * float(np.ptp(tree.value[tree.leaves]))
+    return found
+
+
+def _rows_of_rules(rules: list[Any], n_columns: int) -> np.ndarray:
+    """Return how many training rows are predicted by rules with a condition on a column."""
+    found = np.zeros(n_columns)
+    for rule in rules:
+        for feature in {condition.feature for condition in rule.conditions}:
+            found[feature] += rule.weight
+    return found
 
 
 def _shares(total: np.ndarray) -> np.ndarray:
@@ -146,52 +194,54 @@ def _shares(total: np.ndarray) -> np.ndarray:
 def _permutation(model: Any, X: Any, y: Any, n_repeats: int, random_state: Any) -> Importance:
     if not isinstance(n_repeats, int | np.integer) or n_repeats < 1:
         raise ParameterError(f"n_repeats must be an int of at least 1, got {n_repeats!r}")
-    ask, matrix = Asked(model), matrix_of(model, X)
+    function = ModelFunction(model, "feature_importances")
+    columns = function.anatomy.columns
+    matrix = columns.numbers(X)
     rows = np.array(matrix.rows(0, matrix.n_rows))
-    truth = np.asarray(y)
-    if len(truth) != len(rows):
-        raise DataError(f"X has {len(rows)} rows and y has {len(truth)}")
-    before = row_losses(ask, ask(rows), truth).mean()
+    actual = np.asarray(y)
+    if len(actual) != len(rows):
+        raise DataError(f"X has {len(rows)} rows and y has {len(actual)}")
+    before = _row_losses(function, rows, actual).mean()
     rng = np.random.default_rng(seed_from(random_state))
     found = np.zeros((n_repeats, rows.shape[1]))
-    used = _asked_columns(model, rows.shape[1])
+    used = _columns_used(function.anatomy)
     for f in range(rows.shape[1]):
         column = rows[:, f].copy()
         for repeat in range(n_repeats):
             order = rng.permutation(len(rows))
             if f in used:
                 rows[:, f] = column[order]
-                found[repeat, f] = row_losses(ask, ask(rows), truth).mean() - before
+                found[repeat, f] = _row_losses(function, rows, actual).mean() - before
         rows[:, f] = column
-    what = "mean squared error" if ask.labels is None else "share of wrong classes"
-    return Importance(found, model.schema_.names, f"increase of the {what} when shuffled")
+    what = "mean squared error" if function.labels is None else "share of wrong classes"
+    return Importance(found, columns.schema.names, f"increase of the {what} when shuffled")
 
 
-def _asked_columns(model: Any, n_columns: int) -> set[int]:
-    """Return the columns that the model can ask for; shuffling others changes nothing."""
-    trees = trees_of(model)
-    if not trees or hasattr(model, "stack_method_"):
-        return set(range(n_columns))
-    asked = {int(f) for tree in trees for f in np.unique(tree.feature[~tree.is_leaf])}
-    spare = {int(f) for tree in trees if tree.surrogates for f in tree.surrogates.feature}
-    return asked | spare
+def _columns_used(anatomy: Anatomy) -> set[int]:
+    """Return the columns that predictions can depend on; shuffling others changes nothing."""
+    trees = anatomy.trees
+    if not trees:
+        return set(range(anatomy.columns.schema.n_features))
+    split_on = {int(f) for tree in trees for f in np.unique(tree.feature[~tree.is_leaf])}
+    surrogates = {int(f) for tree in trees if tree.surrogates for f in tree.surrogates.feature}
+    return split_on | surrogates
 
 
-def row_losses(ask: Asked, answers: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """Return whether each row is told wrong, or its squared error."""
-    if ask.labels is None:
-        return (answers[:, 0] - truth.astype(np.float64)) ** 2
-    told = np.asarray(ask.model.classes_)[answers.argmax(axis=1)]
-    return (told != truth).astype(np.float64)
+def _row_losses(function: ModelFunction, rows: np.ndarray, actual: np.ndarray) -> np.ndarray:
+    """Return whether each row is predicted wrongly, or its squared error."""
+    found, labels = function(rows), function.anatomy.labels
+    if labels is None:
+        return (found[:, 0] - actual.astype(np.float64)) ** 2
+    return (labels[found.argmax(axis=1)] != actual).astype(np.float64)
 
 
 def _shap(model: Any, X: Any) -> Importance:
+    anatomy = anatomy_of(model, "feature_importances")
     values = np.abs(np.asarray(model.shap_values(X)))  # (rows, columns, outputs, classes)
-    classes = getattr(model, "classes_", None)
-    if values.ndim > 2 and classes is not None:
-        several = isinstance(classes, list)  # of outputs: the longest list sets the last axis
-        for output, labels in enumerate(classes if several else [classes]):
+    if values.ndim > 2 and anatomy.classes is not None:
+        several = values.ndim > 3  # targets: the one with most classes sets the last axis
+        for target, labels in enumerate(anatomy.classes):
             if len(labels) == 2:  # what moves one class up moves the other down by as much
-                (values[:, :, output] if several else values)[..., 0] = 0.0
+                (values[:, :, target] if several else values)[..., 0] = 0.0
     values = values.sum(axis=tuple(range(2, values.ndim)))
-    return Importance(values.mean(axis=0)[None], model.schema_.names, "mean |SHAP value|")
+    return Importance(values.mean(axis=0)[None], anatomy.columns.schema.names, "mean |SHAP value|")

@@ -23,20 +23,21 @@ from arboretum.data.checks import did_you_mean
 from arboretum.data.target import weights
 from arboretum.engine import parallel
 from arboretum.errors import DataError, ParameterError
-from arboretum.explain.dependence.asking import Asked, matrix_of
+from arboretum.explain.dependence.model_function import ModelFunction
 from arboretum.explain.dependence.open_states import OpenCoding, open_states
-from arboretum.explain.pipeline import takes_pipelines
+from arboretum.explain.pipeline import anatomy_of, takes_pipelines
 from arboretum.predict.additive import AdditiveForm, NoAdditiveForm
 from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.sum import Terms
 from arboretum.structure.joined import JoinedTrees, join_trees
 
 if TYPE_CHECKING:
+    from arboretum.base.anatomy import Anatomy
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
     from arboretum.engine.predict.open_walk import OpenWalk
 
-__all__ = ["Grid", "curves", "grid_of", "partial_dependence"]
+__all__ = ["Grid", "as_sum", "curves", "grid_of", "partial_dependence", "place_of"]
 
 _CELLS = 1 << 16  # rows times points times outputs of a block: half a megabyte
 _LOOKED_UP_CELLS = (
@@ -117,9 +118,10 @@ def partial_dependence(
         raise ParameterError(f"kind must be 'average', 'individual' or 'both', got {kind!r}")
     if response not in ("auto", "raw"):
         raise ParameterError(f"response must be 'auto' or 'raw', got {response!r}")
-    matrix = matrix_of(model, X)
+    columns = anatomy_of(model, "partial_dependence").columns
+    matrix = columns.numbers(X)
     grid = grid_of(
-        model.schema_, matrix, features, grid_resolution, percentiles, custom_values or {}
+        columns.schema, matrix, features, grid_resolution, percentiles, custom_values or {}
     )
     w = weights(sample_weight, matrix.n_rows)
     average, individual = curves(
@@ -150,10 +152,10 @@ def grid_of(
     if not 0 <= low < high <= 1:
         raise ParameterError(f"percentiles must be two shares in order, got {percentiles!r}")
     several = isinstance(features, list | tuple | np.ndarray)
-    wanted = [_place(schema, one) for one in (features if several else [features])]
+    wanted = [place_of(schema, one) for one in (features if several else [features])]
     if not wanted or len(set(wanted)) < len(wanted):
         raise ParameterError(f"features must be one or several different columns, got {features!r}")
-    own = {_place(schema, name): values for name, values in (custom or {}).items()}
+    own = {place_of(schema, name): values for name, values in (custom or {}).items()}
     axes, values = [], []
     for f in wanted:
         column = schema.columns[f]
@@ -168,7 +170,8 @@ def grid_of(
     return Grid(wanted, axes, values, np.array([one.ravel() for one in mesh]))
 
 
-def _place(schema: Schema, name: Any) -> int:
+def place_of(schema: Schema, name: Any) -> int:
+    """Return the number of a column, given that or its name."""
     if isinstance(name, int | np.integer) and not isinstance(name, bool):
         if not 0 <= name < schema.n_features:
             raise ParameterError(f"there is no column {name}: the model has {schema.n_features}")
@@ -229,44 +232,44 @@ def curves(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the average, (outputs, points), and every row's curve, (outputs, rows, points), if asked."""
     w = np.ones(matrix.n_rows) if weight is None else weight
-    whole = _as_sum(model)
+    anatomy = anatomy_of(model, "partial_dependence")
+    whole = as_sum(anatomy)
     if whole is None:
         if response == "raw":
             raise ParameterError(
-                f"this {type(model).__name__} is not asked as a sum of trees, so it has no raw response: "
+                f"this {type(model).__name__} does not predict by a sum of trees, so it has no raw response: "
                 "leave response='auto'"
             )
         return _brute(model, matrix, grid, w, each)
-    meaning, linear = _meaning(model, whole[0], response)
+    meaning, linear = _meaning(anatomy, whole[0], response)
     work = _OpenForm(whole[1], grid, meaning, linear, each)
     threads = parallel.effective_jobs(n_jobs)
     total, individual = work.run(matrix, grid.points, w, each, threads)
     return total / w.sum(), individual
 
 
-def _as_sum(model: Any) -> tuple[Ensemble, AdditiveForm] | None:
+def as_sum(anatomy: Anatomy) -> tuple[Ensemble, AdditiveForm] | None:
     """Return the trees of a model and its additive form; None if it is no plain sum of plain trees."""
-    if not hasattr(model, "_served"):
+    ensemble = anatomy.used
+    if not anatomy.is_sum or ensemble is None:
         return None
     try:
-        ensemble = model._served()
         form = ensemble.additive()
-    except (ParameterError, NoAdditiveForm, AttributeError):
+    except NoAdditiveForm:
         return None
     if not form.terms.trees or join_trees(form.terms.trees) is None:
         return None
     return ensemble, form
 
 
-def _meaning(model: Any, ensemble: Ensemble, response: str) -> tuple[Any, bool]:
+def _meaning(anatomy: Anatomy, ensemble: Ensemble, response: str) -> tuple[Any, bool]:
     """Return what sums of shape (n, outputs) mean, and whether the mean may be taken before."""
     if response == "raw":
         return (lambda sums: sums), True
-    classes = getattr(model, "classes_", None)
+    classes, boosted = anatomy.classes, anatomy.leaves != "answers"
     method = "predict" if classes is None else "predict_proba"
-    turn, shape = model._meanings()[method], ensemble.base.shape
-    boosted = hasattr(model, "objective_") or hasattr(model, "loss_")
-    if boosted and ensemble.link.name == "logit" and classes is not None and len(classes) == 2:
+    turn, shape = anatomy.answers[method], ensemble.base.shape
+    if boosted and ensemble.link.name == "logit" and classes is not None and len(classes[0]) == 2:
         sigma = float(ensemble.link.sigma)
 
         def share(sums: np.ndarray) -> np.ndarray:
@@ -283,8 +286,8 @@ def _meaning(model: Any, ensemble: Ensemble, response: str) -> tuple[Any, bool]:
         answers = turn(sums.reshape(len(sums), *shape))
         if classes is None:
             return np.asarray(answers).reshape(len(sums), -1)
-        several = isinstance(classes, list)  # targets, each with its own (rows, classes) array
-        pairs = zip(answers, classes) if several else [(np.asarray(answers), classes)]
+        each = answers if isinstance(answers, list) else [np.asarray(answers)]  # by target
+        pairs = zip(each, classes, strict=True)
         return np.hstack([_second_or_all(shares, len(labels)) for shares, labels in pairs])
 
     return meaning, plain
@@ -421,17 +424,17 @@ def _blocks(n: int, step: int) -> Iterator[tuple[int, int]]:
 def _brute(
     model: Any, matrix: Matrix, grid: Grid, w: np.ndarray, each: bool
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Ask the model about the whole table at every point."""
-    ask = Asked(model)
+    """Let the model predict the whole table at every point."""
+    function = ModelFunction(model, "partial_dependence")
     rows = np.array(matrix.rows(0, matrix.n_rows))
-    second = ask.n_outputs == 2 and ask.labels is not None
+    second = function.n_outputs == 2 and function.labels is not None
     average, lines = [], []
     for point in grid.points.T:
         rows[:, grid.features] = point
-        said = ask(rows)
-        said = said[:, 1:] if second else said
-        average.append(w @ said / w.sum())
+        predicted = function(rows)
+        predicted = predicted[:, 1:] if second else predicted
+        average.append(w @ predicted / w.sum())
         if each:
-            lines.append(said)
+            lines.append(predicted)
     found = np.ascontiguousarray(np.array(lines).transpose(2, 1, 0)) if each else None
     return np.array(average).T, found

@@ -33,7 +33,7 @@ GRADIENT_NUMBERS = (
     "G left", "H left", "rows left", "G right", "H right", "rows right", "sim. left", "sim. right",
 )  # fmt: skip
 # Nanoseconds: to add a row up in a column, to score a cut, a set of categories, to write a node down.
-_ROW, _CUT, _SET, _NODE = 6, 60, 20_000, 500_000
+_ROW, _CUT, _SET, _NODE = 6, 100, 20_000, 500_000
 
 
 def has_outline(replay: Replay) -> bool:

@@ -25,7 +25,7 @@ GROWN_NUMBERS = (
     "rows left", "W left", "rows right", "W right", "imp left", "imp right", "charge",
 )  # fmt: skip
 # Nanoseconds: to add a row up in a column, to look at a column of a node, to write down a node.
-_ROW, _COLUMN, _NODE = 12, 100_000, 700_000
+_ROW, _COLUMN, _NODE = 20, 100_000, 900_000
 
 
 def has_outline(grown: ShownTree) -> bool:

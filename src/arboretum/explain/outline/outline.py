@@ -6,6 +6,7 @@ from typing import Any
 
 from arboretum.explain.outline import gradient, grown
 from arboretum.explain.outline.line import Coded, TreeOutline, coded_columns, on_grid
+from arboretum.explain.worksheet.families.second_order.family import SecondOrderFamily
 from arboretum.explain.worksheet.families.second_order.replay import Replay
 from arboretum.lazy import cached_property
 
@@ -33,7 +34,7 @@ class Outliner:
     @cached_property
     def replay(self) -> Replay | None:
         """What second-order boosting has; lines are then sums of G and H."""
-        return getattr(self.family, "replay", None)
+        return self.family.replay if isinstance(self.family, SecondOrderFamily) else None
 
     @property
     def is_gradient(self) -> bool:
@@ -52,7 +53,7 @@ class Outliner:
     def has_surrogates(self) -> bool:
         """Whether splits are judged by the rows that have a value."""
         return not self.is_gradient and bool(
-            hasattr(self.family, "tree_of") and self._first.rules.surrogates
+            self.family.tree_of is not None and self._first.rules.surrogates
         )
 
     @cached_property
@@ -81,7 +82,7 @@ class Outliner:
             if not gradient.has_outline(self.replay):
                 return None
             return gradient.cost_of(self.replay, t, self._binned(t))
-        if not hasattr(self.family, "tree_of") or not grown.has_outline(self._first):
+        if self.family.tree_of is None or not grown.has_outline(self._first):
             return None
         return grown.cost_of(self.family.trees[t], self._first)
 

@@ -12,8 +12,6 @@ import json
 import zlib
 from typing import Any
 
-from arboretum.base.members import listed
-from arboretum.explain.pick_tree import trees_of
 from arboretum.structure.tree import Tree
 
 __all__ = ["PAGE_BYTES", "Budget", "packed_size"]
@@ -36,7 +34,7 @@ def packed_size(value: Any) -> int:
 
 
 class Budget:
-    """The room and the work that are left for the panels to come.
+    """The room and the work that are left for the panels to come; ``trees`` are all that are walked.
 
     Attributes
     ----------
@@ -51,13 +49,12 @@ class Budget:
 
     Examples
     --------
-    >>> budget = Budget(object())
+    >>> budget = Budget([])
     >>> budget.rows("curves", 2_000, per_row=1e9), budget.left_out
     (50, ['The curves are computed from 50 rows instead of 2,000.'])
     """
 
-    def __init__(self, model: Any) -> None:
-        trees = _all_trees(model)
+    def __init__(self, trees: list[Tree]) -> None:
         self.work: float = _WORK
         self.room, self.pages = PAGE_BYTES, 1
         self.left_out: list[str] = []
@@ -81,13 +78,3 @@ class Budget:
         if n < most:
             self.left_out.append(f"The {what} are computed from {n:,} rows instead of {most:,}.")
         return n
-
-
-def _all_trees(model: Any) -> list[Tree]:
-    """Return the trees of a model and of the models in it."""
-    found = trees_of(model)
-    if found or isinstance(model, dict):
-        return found
-    for member in listed(getattr(model, "estimators_", ())):
-        found += _all_trees(member)
-    return found

@@ -9,10 +9,10 @@ import numpy as np
 
 from arboretum.data.matrix import DenseMatrix
 from arboretum.errors import ArboretumError
-from arboretum.explain.dependence.asking import table_for
 from arboretum.explain.dependence.importances import feature_importances
-from arboretum.explain.dependence.partial_dependence import Grid, _as_sum, curves, grid_of
-from arboretum.explain.pick_tree import trees_of
+from arboretum.explain.dependence.model_function import table_for
+from arboretum.explain.dependence.partial_dependence import Grid, as_sum, curves, grid_of
+from arboretum.explain.pipeline import anatomy_of
 from arboretum.explain.report.budget import Budget
 from arboretum.explain.report.tree_code import rounded, whole
 from arboretum.explain.worksheet.family import Given
@@ -46,7 +46,8 @@ def importances_panel(
     model: Any, rows: np.ndarray, y: np.ndarray, train: Given | None, budget: Budget
 ) -> list[dict[str, Any]]:
     """Return the kinds of importance that the model has, those quickest to work out first."""
-    repeats = 3 if _as_sum(model) is not None and rows.shape[1] <= 60 else 1
+    anatomy = anatomy_of(model, "report")
+    repeats = 3 if as_sum(anatomy) is not None and rows.shape[1] <= 60 else 1
     most, columns = min(len(rows), _PERMUTED), rows.shape[1]
     shuffled = budget.rows(
         "permutation importances", most, (repeats * columns + 1) * budget.walk_row
@@ -59,7 +60,7 @@ def importances_panel(
     ]
     asks.append(("permutation", table, y[some], repeats))
     asks.append(("shap", table_for(model, rows[few]), None, 1))
-    cells = len(getattr(model, "trees_", None) or ()) * rows.size if hasattr(model, "_bags") else 0
+    cells = 0 if anatomy.bags is None else len(anatomy.trees) * rows.size
     if train is not None and 0 < cells <= _OOB_CELLS:
         asks.append(("oob_permutation", train.X, train.y, 1))
     found = []
@@ -96,7 +97,7 @@ def dependence_of(
     model: Any, rows: np.ndarray, order: list[int], budget: Budget, *, lines: bool
 ) -> list[dict[str, Any]]:
     """Return curves of the most important columns: the mean, and some rows' own."""
-    quick = _as_sum(model) is not None
+    quick = as_sum(anatomy_of(model, "report")) is not None
     most = min(len(rows), _MEAN_ROWS if quick else _ASKED_ROWS)
     asked = _CURVES if quick else 5 * 15  # walks of a row
     some = _spread(len(rows), budget.rows("curves", most, asked * budget.walk_row))
@@ -104,7 +105,13 @@ def dependence_of(
     shown = np.unique(np.linspace(0, len(some) - 1, min(_LINES, len(some))).round().astype(int))
     for f in order[: _CURVES if quick else 5]:
         try:
-            grid = grid_of(model.schema_, matrix, [f], 40 if quick else 15, (0.01, 0.99))
+            grid = grid_of(
+                model.schema_,
+                matrix,
+                [f],
+                40 if quick else 15,
+                (0.01, 0.99),
+            )
         except ArboretumError:
             continue  # nothing but missing values
         mean, _ = curves(model, matrix, grid, n_jobs=1)
@@ -132,7 +139,7 @@ def pairs_of(model: Any, rows: np.ndarray, order: list[int], budget: Budget) -> 
     PD(a, b) - PD(a) - PD(b), all centred, over a grid of quantiles: Friedman and Popescu's H without its
     denominator, in the unit of the prediction.
     """
-    quick = _as_sum(model) is not None
+    quick = as_sum(anatomy_of(model, "report")) is not None
     most = min(len(rows), _PAIR_ROWS if quick else 40)
     asked = _PAIRS if quick else 3 * 36  # walks of a row
     some = _spread(len(rows), budget.rows("maps of pairs", most, asked * budget.walk_row))
@@ -156,7 +163,7 @@ def pairs_of(model: Any, rows: np.ndarray, order: list[int], budget: Budget) -> 
 
 def _without_pairs(model: Any) -> str:
     """Return why a model has no pairs of columns to show; "" where there is no reason to give."""
-    trees = trees_of(model)
+    trees = anatomy_of(model, "report").trees
     if trees and all(tree.max_depth <= 1 for tree in trees):
         return (
             "Every tree of this model has at most one split, so the columns only add up: no two of "
@@ -167,9 +174,9 @@ def _without_pairs(model: Any) -> str:
 
 def _shap_pairs(model: Any, rows: np.ndarray) -> list[tuple[int, int, float]] | None:
     """Return the pairs with the largest mean |SHAP value of the pair|; None where the model has none."""
-    leaves = sum(tree.n_leaves for tree in getattr(model, "trees_", None) or ())
+    leaves = sum(tree.n_leaves for tree in anatomy_of(model, "report").trees)
     n_columns = rows.shape[1]
-    if not hasattr(model, "shap_values") or n_columns > _SHAP_COLUMNS or leaves > _SHAP_LEAVES:
+    if n_columns > _SHAP_COLUMNS or leaves > _SHAP_LEAVES:
         return None
     n = min(len(rows), _SHAP_ROWS)
     some = np.unique(np.linspace(0, len(rows) - 1, n).round().astype(int))

@@ -1,4 +1,12 @@
-"""How a model came about: learning curves, bounds, out-of-bag predictions, pruning, proximities."""
+"""How a model came about: learning curves, bounds, out-of-bag predictions, pruning, proximities, rounds.
+
+The panel of rounds has a few numbers of each, and the whole worksheets of some:
+
+    {"count": 100, "lines": [["loss after", [0.61, 0.55, …]], …], "whole": {"0": sheet, …}}
+
+Lines are what the model keeps (losses, ε, α, …), and for second-order boosters sums that are computed while
+outlines are made, because margins and gradients of a round need the predictions of the trees before it.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +14,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.explain.dependence.asking import table_for
+from arboretum.explain.dependence.model_function import table_for
+from arboretum.explain.pick_tree import rounds_of
+from arboretum.explain.pipeline import anatomy_of
 from arboretum.explain.report.figures import class_losses
-from arboretum.explain.report.ranked import Ranked, whole_groups
+from arboretum.explain.report.inputs import whole_groups
+from arboretum.explain.report.ranked import Ranked
 from arboretum.explain.report.tree_code import rounded
+from arboretum.explain.worksheet.families.second_order.rounds import losses
 from arboretum.predict.out_of_bag import out_of_bag
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from arboretum.base.anatomy import Anatomy, FitHistory
     from arboretum.data.matrix import Matrix
     from arboretum.explain.report.judged import Judged
+    from arboretum.explain.worksheet.families.second_order.replay import Replay
 
 __all__ = [
+    "RoundLog",
     "learning_curve",
     "oob_of",
     "out_of_bag_of",
     "proximity_map",
     "pruning_of",
+    "rounds_panel",
     "theory_of",
 ]
 
@@ -31,6 +49,19 @@ _POINTS = 300  # of a curve
 _OOB_CELLS = 30_000_000  # rows times trees that are walked for out-of-bag predictions
 
 # names that boosters have for the measures of the page
+_SHEETS = 12
+_WALKED = 30_000_000  # rows times trees that are predicted for whole worksheets
+
+# the model's names of figures of a round, and those of the page
+_ROUND_FIGURES = (
+    ("loss", "loss after"),
+    ("rate", "learning rate"),
+    ("error", "ε: weighted error of the learner"),
+    ("weight", "α: weight of the learner"),
+    ("training error", "training error after"),
+    ("step", "δ: step of the coordinate"),
+    ("exponential loss", "loss after"),
+)
 _UNITS = {
     **dict.fromkeys(("logloss", "mlogloss", "binary_logloss", "multi_logloss"), "log loss"),
     **dict.fromkeys(("error", "merror", "binary_error", "multi_error"), "error"),
@@ -51,46 +82,44 @@ def learning_curve(
     train : (rows, judged), optional
         The same of the training table, which is measured in the same way.
     """
-    lines = _staged(model, rows, judged, "these rows")
+    anatomy = anatomy_of(model, "report")
+    history = anatomy.history
+    lines = _staged(model, anatomy, rows, judged, "these rows")
     if train is not None:
-        lines += _staged(model, *train, "training rows")
+        lines += _staged(model, anatomy, *train, "training rows")
     measured = {(line["name"], line["unit"]) for line in lines}
-    lines += [one for one in _kept(model) if (one["name"], one["unit"]) not in measured]
+    kept = _kept(history, *_loss_of(model, anatomy))
+    lines += [one for one in kept if (one["name"], one["unit"]) not in measured]
     if not lines:
         return None
-    best = getattr(model, "_best", None)
-    return {
-        "lines": lines,
-        "best": None if best is None else int(best[0]) + 1,
-        "stop": str(getattr(model, "stop_", "")),
-    }
+    return {"lines": lines, "best": history.end, "stop": history.stop}
 
 
-def _kept(model: Any) -> list[dict[str, Any]]:
+def _kept(history: FitHistory, unit: str, measure: Callable[[Any], Any]) -> list[dict[str, Any]]:
     """Return the lines that the fit kept, under the page's names of measures."""
-    lines: list[dict[str, Any]] = []
-    for table, kept in (getattr(model, "evals_result_", None) or {}).items():
-        for name, values in kept.items():
-            lines.append(_line(table, values, _UNITS.get(name, name)))
-    unit, measure = _loss_of(model)
-    for name, kept in (("training rows", "train_score_"), ("out-of-bag rows", "oob_scores_")):
-        if hasattr(model, kept):
-            lines.append(_line(name, measure(np.asarray(getattr(model, kept))), unit))
-    for name, kept in (("training rows", "train_errors_"), ("held-out rows", "validation_scores_")):
-        if hasattr(model, kept):
-            lines.append(_line(name, getattr(model, kept), "error"))
+    lines = [
+        _line(table, values, _UNITS.get(name, name))
+        for (table, name), values in history.curves.items()
+    ]
+    for table, name in (("training rows", "loss"), ("out-of-bag rows", "out-of-bag loss")):
+        if name in history.figures:
+            lines.append(_line(table, measure(history.figures[name]), unit))
+    for table, name in (("training rows", "training error"), ("held-out rows", "held-out error")):
+        if name in history.figures:
+            lines.append(_line(table, history.figures[name], "error"))
     return lines
 
 
-def _loss_of(model: Any) -> tuple[str, Any]:
-    """Return the measure of the losses that Friedman's boosting keeps, and the losses in that measure."""
-    loss = getattr(model, "loss", None)
+def _loss_of(model: Any, anatomy: Anatomy) -> tuple[str, Callable[[Any], Any]]:
+    """Return the measure of the losses that a fit keeps, and the losses in that measure."""
+    loss = model.loss if anatomy.family == "friedman" else None
     if loss == "squared_error":
         return "RMSE", np.sqrt
     if loss == "log_loss":
         # the deviance of two classes is twice their log loss
-        return "log loss", lambda v: v / 2 if len(model.classes_) == 2 else v
-    return f"{loss} loss" if isinstance(loss, str) else "loss", lambda v: v
+        two = anatomy.labels is not None and len(anatomy.labels) == 2
+        return "log loss", lambda v: v / 2 if two else v
+    return f"{loss} loss" if isinstance(loss, str) else "loss", np.asarray
 
 
 def _line(name: str, values: Any, unit: str) -> dict[str, Any]:
@@ -101,11 +130,12 @@ def _line(name: str, values: Any, unit: str) -> dict[str, Any]:
     return {"name": name, "unit": unit, "x": (at + 1).tolist(), "y": rounded(values[at])}
 
 
-def _staged(model: Any, rows: np.ndarray, judged: Any, name: str) -> list[dict[str, Any]]:
+def _staged(
+    model: Any, anatomy: Anatomy, rows: np.ndarray, judged: Any, name: str
+) -> list[dict[str, Any]]:
     """Return the measures on some rows after every round."""
-    held: Any = getattr(model, "trees_", None) or getattr(model, "estimators_", ())
-    rounds = len(held)
-    if not hasattr(model, "staged_predict") or not rounds:
+    rounds = len(anatomy.trees) or anatomy.history.n_rounds
+    if not anatomy.history.n_rounds:
         return []
     n = int(min(len(rows), _MOST_STAGED, max(_MOST_CELLS // rounds, 50)))
     if isinstance(judged, Ranked):
@@ -119,25 +149,20 @@ def _staged(model: Any, rows: np.ndarray, judged: Any, name: str) -> list[dict[s
         measure, unit = (part.ndcg, "NDCG@10") if isinstance(part, Ranked) else (part.rmse, "RMSE")
         values = [measure(np.asarray(found).reshape(-1)) for found in model.staged_predict(table)]
         return [_line(name, values, unit)]
-    if not hasattr(model, "staged_predict_proba"):
-        known = np.asarray(model.classes_)[np.maximum(part.actual, 0)]
-        wrong = [
-            float(np.mean((part.actual < 0) | (np.asarray(found) != known)))
-            for found in model.staged_predict(table)
-        ]
-        return [_line(name, wrong, "error")]
     found = [class_losses(part.actual, np.asarray(p)) for p in model.staged_predict_proba(table)]
     log_losses, errors = np.array(found).T
     lines = [_line(name, errors, "error")]
-    if not hasattr(model, "estimator_weights_"):  # AdaBoost's rounds minimise another loss
+    if anatomy.family != "adaboost":  # AdaBoost's rounds minimise another loss
         lines.insert(0, _line(name, log_losses, "log loss"))
     return lines
 
 
 def theory_of(model: Any, rows: np.ndarray, y: Any) -> dict[str, Any] | None:
     """Return AdaBoost's bounds round by round, and the margins of the rows after some rounds."""
-    if not hasattr(model, "staged_margins") or getattr(model, "algorithm", "") == "SAMME.R":
+    anatomy = anatomy_of(model, "report")
+    if not _has_theory(model, anatomy):
         return None
+    figures = anatomy.history.figures
     n = len(model.estimators_)
     chosen = sorted({1, max(n // 10, 1), max(n // 3, 1), n})
     some = np.unique(
@@ -152,24 +177,30 @@ def theory_of(model: Any, rows: np.ndarray, y: Any) -> dict[str, Any] | None:
                 margins.append({"rounds": number, "theta": rounded(place)})
     bound = model.training_error_bound()
     return {
-        "errors": _line("ε, weighted error of the learner", model.estimator_errors_, "share"),
-        "weights": _line("α, weight of the learner", model.estimator_weights_, "weight"),
+        "errors": _line("ε, weighted error of the learner", figures["error"], "share"),
+        "weights": _line("α, weight of the learner", figures["weight"], "weight"),
         "bound": _line("bound, product of Z", bound, "share"),
-        "train": _line("training error", model.train_errors_, "share")
-        if hasattr(model, "train_errors_")
+        "train": _line("training error", figures["training error"], "share")
+        if "training error" in figures
         else None,
         "margins": margins,
-        "stop": str(model.stop_),
+        "stop": anatomy.history.stop,
     }
+
+
+def _has_theory(model: Any, anatomy: Anatomy) -> bool:
+    """Return whether there are bounds and margins: AdaBoost whose learners vote."""
+    votes = anatomy.family == "adaboost" and anatomy.labels is not None
+    return votes and model.algorithm != "SAMME.R"
 
 
 def oob_of(model: Any) -> dict[str, Any] | None:
     """Return the out-of-bag error after every tree, where the fit kept it."""
-    curve = getattr(model, "oob_error_curve_", None)
-    if curve is None or not hasattr(model, "oob_score_"):
+    history = anatomy_of(model, "report").history
+    if history.oob_curve is None:
         return None
-    values = np.asarray(curve, np.float64)
-    return {"line": _line("out-of-bag error", values, "error"), "score": float(model.oob_score_)}
+    line = _line("out-of-bag error", history.oob_curve, "error")
+    return {"line": line, "score": float(history.oob_score)}
 
 
 def out_of_bag_of(
@@ -179,8 +210,9 @@ def out_of_bag_of(
 
     None for models without bags of rows, and where the table is not the training table.
     """
-    bags, trees = getattr(model, "_bags", None), getattr(model, "trees_", None)
-    if bags is None or not trees or bags.n_rows != matrix.n_rows:
+    anatomy = anatomy_of(model, "report")
+    bags, trees, ensemble = anatomy.bags, anatomy.trees, anatomy.ensemble
+    if bags is None or ensemble is None or bags.n_rows != matrix.n_rows:
         return None
     if matrix.n_rows * len(trees) > _OOB_CELLS or (
         judged.labels is not None and np.any(judged.actual < 0)
@@ -191,13 +223,13 @@ def out_of_bag_of(
         return None
     classes = judged.labels is not None
     y = judged.actual[:, None]
-    found = out_of_bag(model.ensemble_, matrix, y, classes, unseen, model._threads())
+    found = out_of_bag(ensemble, matrix, y, classes, unseen, anatomy.recipe.threads())
     return found.rows, found.mean[found.rows, 0]
 
 
 def pruning_of(model: Any) -> dict[str, Any] | None:
     """Return the cross-validated error of every pruned tree, where `prune_cv` kept it."""
-    curve = getattr(model, "pruning_curve_", None)
+    curve = anatomy_of(model, "report").history.pruning
     if curve is None:
         return None
     return {
@@ -214,12 +246,12 @@ def proximity_map(model: Any, rows: np.ndarray, judged: Any) -> dict[str, Any] |
     """Return rows of the page on a plane, close to each other where trees send them to the same leaves."""
     from arboretum.forest.proximity_geometry import mds
 
-    trees = getattr(model, "trees_", None) if hasattr(model, "_bags") else None
-    if not trees or len(rows) < 3:
+    anatomy = anatomy_of(model, "report")
+    if anatomy.bags is None or anatomy.ensemble is None or len(rows) < 3:
         return None
     from arboretum.data.matrix import DenseMatrix
 
-    leaves = model.ensemble_.leaves(DenseMatrix(np.ascontiguousarray(rows)))
+    leaves = anatomy.ensemble.leaves(DenseMatrix(np.ascontiguousarray(rows)))
     near = np.mean(leaves[:, None, :] == leaves[None, :, :], axis=2)
     found = mds(near)
     return {
@@ -229,3 +261,80 @@ def proximity_map(model: Any, rows: np.ndarray, judged: Any) -> dict[str, Any] |
         if judged.labels is not None
         else rounded(judged.actual, 4),
     }
+
+
+# ---------------------------------------------------------------------- rounds
+class RoundLog:
+    """Sums of gradients and the loss of every round, collected while outlines are made."""
+
+    def __init__(self) -> None:
+        self.sums: dict[int, list[float]] = {}
+
+    def look(self, replay: Replay, t: int) -> None:
+        """Collect the round of a tree of second-order boosting."""
+        m = replay.place_of(t)[0]
+        if m in self.sums:
+            return
+        state = replay.state(m)
+        costs = losses(replay, replay.table.y, state.before)
+        loss = np.nan
+        if costs is not None:
+            weight = replay.table.weight
+            counted = weight if weight is not None and len(weight) == len(costs) else None
+            loss = float(np.average(costs, weights=counted))
+        g, h = state.g.astype(np.float64), state.h.astype(np.float64)
+        self.sums[m] = [loss, float(g.sum()), float(np.abs(g).max()), float(h.sum())]
+
+    def lines(self, n: int) -> list[list[Any]]:
+        """Return the lines, if all n rounds were collected."""
+        if sorted(self.sums) != list(range(n)):
+            return []
+        values = np.array([self.sums[m] for m in range(n)]).T
+        names = ("loss before", "Σ g over all rows", "largest |g|", "Σ h over all rows")
+        return [
+            [name, rounded(line, 6)]
+            for name, line in zip(names, values, strict=True)
+            if not np.isnan(line).all()
+        ]
+
+
+def rounds_panel(model: Any, book: Any, log: RoundLog, write: Any) -> dict[str, Any] | None:
+    """Return the numbers of all rounds and the sheets of some; None where the model has none.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    book : Worksheet
+    log : RoundLog
+    write : callable
+        Takes a round and returns its sheet, None where there is none.
+    """
+    anatomy = anatomy_of(model, "report")
+    n = anatomy.history.n_rounds
+    if not n:
+        return None
+    each = max(1, max(anatomy.history.n_rows, 1) * len(anatomy.trees))
+    wanted = int(np.clip(_WALKED // each, 1, _SHEETS))
+    chosen = np.unique(np.concatenate([[0], np.linspace(0, n - 1, wanted).round()]).astype(int))
+    sheets = {str(m): sheet for m in chosen.tolist() if (sheet := write(m)) is not None}
+    rounds = rounds_of(anatomy)
+    return {
+        "count": n,
+        "per_round": rounds.per_round if rounds is not None else 1,
+        "lines": log.lines(n) + _figures_of(model, anatomy),
+        "whole": sheets,
+    }
+
+
+def _figures_of(model: Any, anatomy: Anatomy) -> list[list[Any]]:
+    """Return the numbers of every round that the model keeps."""
+    figures, n = anatomy.history.figures, anatomy.history.n_rounds
+    found = [(title, figures.get(name)) for name, title in _ROUND_FIGURES]
+    if _has_theory(model, anatomy):
+        product = np.asarray(model.training_error_bound(), np.float64)
+        found.append(("Z of the round", product / np.append(1.0, product[:-1])))
+    return [
+        [title, rounded(np.asarray(values, np.float64), 6)]
+        for title, values in found
+        if values is not None and len(values) == n
+    ]

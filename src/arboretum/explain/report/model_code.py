@@ -28,11 +28,12 @@ Numbers of the row are those of `model.schema_`: categories by their place, null
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from arboretum.base.anatomy import Anatomy, PartModel, has_anatomy
 from arboretum.data.schema import Schema
 from arboretum.explain.report.budget import PAGE_BYTES, packed_size
 from arboretum.explain.report.tree_code import code_of_tree, figures_of_tree, whole
@@ -153,20 +154,18 @@ def code_of_model(model: Any, room: int = PAGE_BYTES) -> ModelCode:
 
 
 def _steps(code: ModelCode, model: Any) -> dict[str, Any]:
-    """Return the steps to class shares, (classes,), or to a number, (1,)."""
-    if getattr(model, "n_outputs_", 1) > 1:
-        raise NotWalkable("the model predicts several targets at once, and the page shows one")
-    if not type(model).__module__.startswith("arboretum."):
+    """Return the steps to class probabilities, (classes,), or to a number, (1,)."""
+    if not has_anatomy(model):
         return _foreign(model)
-    for owns, take in _KINDS:
-        if owns(model):
-            steps = take(code, model)
-            break
-    else:
+    anatomy: Anatomy = model._anatomy()
+    if anatomy.n_targets > 1:
+        raise NotWalkable("the model predicts several targets at once, and the page shows one")
+    if anatomy.family not in _FAMILIES:
         raise NotWalkable(f"the page cannot compute predictions of a {type(model).__name__}")
-    absent = getattr(model, "_absent", None)
-    if absent is not None and absent == absent:
-        steps = {"op": "absent", "value": float(absent), "of": steps}
+    steps = _FAMILIES[anatomy.family](code, model, anatomy)
+    missing = anatomy.columns.missing
+    if missing == missing:
+        steps = {"op": "absent", "value": float(missing), "of": steps}
     return steps
 
 
@@ -195,24 +194,25 @@ def _trees(code: ModelCode, ensemble: Ensemble) -> dict[str, Any]:
     return step
 
 
-def _plain_trees(code: ModelCode, model: Any) -> dict[str, Any]:
-    """CART, forests, bags of trees: means of shares or numbers."""
-    return _trees(code, model.ensemble_)
+def _plain_trees(code: ModelCode, model: Any, anatomy: Anatomy) -> dict[str, Any]:
+    """CART, forests, bags of trees: means of probabilities or numbers."""
+    assert anatomy.used is not None
+    return _trees(code, anatomy.used)
 
 
-def _boosted(code: ModelCode, model: Any) -> dict[str, Any]:
+def _boosted(code: ModelCode, model: Any, anatomy: Anatomy) -> dict[str, Any]:
     """Second-order boosting: the rounds that `predict` uses, and the objective's link."""
     link = model.objective_.link
-    if hasattr(model, "classes_") and link.name == "identity":
+    if anatomy.labels is not None and link.name == "identity":
         if model.objective_.name != "binary:logitraw":
             raise NotWalkable(
                 "its objective is a function of yours, and so is the meaning of its scores"
             )
         link = Link("logit")  # `predict` returns the score, `predict_proba` probabilities
-    return _both(_link(_trees(code, model._served()), link), model)
+    return _both(_link(_plain_trees(code, model, anatomy), link), anatomy)
 
 
-def _gradient(code: ModelCode, model: Any) -> dict[str, Any]:
+def _gradient(code: ModelCode, model: Any, anatomy: Anatomy) -> dict[str, Any]:
     """Friedman's boosting: begins with a number or with the predictions of another model."""
     from arboretum.boosting.friedman.start import Constant
 
@@ -220,25 +220,26 @@ def _gradient(code: ModelCode, model: Any) -> dict[str, Any]:
     if isinstance(model.init_, Constant):
         start: dict[str, Any] = {"op": "constant", "value": whole(model.init_.raw.reshape(-1))}
     else:
-        said = _member(code, model, model.init_, "init")
+        first = _part(code, anatomy, anatomy.parts[0])
         if loss.classifies and loss.link.name == "logit":
-            said = {"op": "pick", "at": 1, "of": said}
-        start = {"op": "raw", "name": loss.link.name, "sigma": loss.link.sigma, "of": said}
+            first = {"op": "pick", "at": 1, "of": first}
+        start = {"op": "raw", "name": loss.link.name, "sigma": loss.link.sigma, "of": first}
     if not isinstance(model.loss, str):
         raise NotWalkable("its loss is a function of yours, and so is the meaning of its scores")
-    if getattr(model, "members_", []):
+    if anatomy.ensemble is None:
+        rates = anatomy.history.figures["rate"]
         parts = [start]
-        for members, rate, length in zip(model.members_, model._rates, model.step_lengths_):
-            each = [_member(code, model, one, "") for one in members]
+        for members, rate, length in zip(model.members_, rates, model.step_lengths_):
+            each = [_part(code, anatomy, PartModel("", one)) for one in members]
             joined = {"op": "concat", "of": each}
             parts.append({"op": "scale", "by": float(rate * length), "of": joined})
-        return _both(_link({"op": "add", "of": parts}, loss.link), model)
-    trees = _trees(code, model.ensemble_)
+        return _both(_link({"op": "add", "of": parts}, loss.link), anatomy)
+    trees = _plain_trees(code, model, anatomy)
     if trees["op"] == "constant":
         trees = start
     elif not isinstance(model.init_, Constant):
         trees = {"op": "begin", "start": start, "of": trees}
-    return _both(_link(trees, loss.link), model)
+    return _both(_link(trees, loss.link), anatomy)
 
 
 def _link(step: dict[str, Any], link: Any) -> dict[str, Any]:
@@ -249,36 +250,38 @@ def _link(step: dict[str, Any], link: Any) -> dict[str, Any]:
     return {"op": "link", "name": link.name, "sigma": float(link.sigma), "of": step}
 
 
-def _both(step: dict[str, Any], model: Any) -> dict[str, Any]:
+def _both(step: dict[str, Any], anatomy: Anatomy) -> dict[str, Any]:
     """Turn the probability of the second class into those of both."""
-    classes = getattr(model, "classes_", None)
+    classes = anatomy.labels
     if classes is None or len(classes) > 2:
         return step
     return {"op": "one"} if len(classes) == 1 else {"op": "two", "of": step}
 
 
-def _coordinate(code: ModelCode, model: Any) -> dict[str, Any]:
+def _coordinate(code: ModelCode, model: Any, anatomy: Anatomy) -> dict[str, Any]:
     if len(model.classes_) == 1:
         return {"op": "one"}
     if not np.any(model.coefficients_):
         return {"op": "constant", "value": [0.5, 0.5]}
-    if hasattr(model, "trees_"):
-        step = _trees(code, model.ensemble_)
+    if anatomy.ensemble is not None:
+        step = _trees(code, anatomy.ensemble)
     else:
         parts = []
         for j in np.flatnonzero(model.coefficients_):
-            said = _member(code, model, model.dictionary_.members[j], f"classifier {j}")
-            vote = {"op": "sign", "of": said}
+            vote = {"op": "sign", "of": _part(code, anatomy, anatomy.parts[j])}
             parts.append({"op": "scale", "by": float(model.coefficients_[j]), "of": vote})
         step = {"op": "add", "of": parts}
     return {"op": "two", "of": {"op": "link", "name": "logit", "sigma": 2.0, "of": step}}
 
 
-def _adaboost(code: ModelCode, model: Any) -> dict[str, Any]:
-    K = model.n_classes_
+def _adaboost(code: ModelCode, model: Any, anatomy: Anatomy) -> dict[str, Any]:
+    if anatomy.labels is None:
+        return _r2(code, model, anatomy)
+    K = len(anatomy.labels)
     if K == 1:
         return {"op": "one"}
-    votes = _trees(code, model.ensemble_) if model._has_trees else _member_votes(code, model)
+    take = _member_votes if anatomy.ensemble is None else _plain_trees
+    votes = take(code, model, anatomy)
     if K > 2:
         return {"op": "link", "name": "softmax", "sigma": 1.0 / (K - 1), "of": votes}
     if model.algorithm == "discrete":
@@ -287,119 +290,113 @@ def _adaboost(code: ModelCode, model: Any) -> dict[str, Any]:
     return {"op": "link", "name": "softmax", "sigma": 0.5, "of": decision}
 
 
-def _member_votes(code: ModelCode, model: Any) -> dict[str, Any]:
+def _member_votes(code: ModelCode, model: Any, anatomy: Anatomy) -> dict[str, Any]:
     """Return the votes of learners that are not trees over the columns of the table."""
     reading = {"discrete": "sign", "SAMME": "samme", "SAMME.R": "samme_r"}[model.algorithm]
-    weights, parts = model.estimator_weights_, []
-    for number, member in enumerate(model.estimators_):
-        said = _as_classes(_member(code, model, member, f"learner {number}"), member, model)
-        vote = {"op": reading, "of": said}
-        parts.append({"op": "scale", "by": float(weights[number]), "of": vote})
+    weights = model.estimator_weights_
+    parts = [
+        _scaled(weight, {"op": reading, "of": _as_classes(_part(code, anatomy, one), one, anatomy)})
+        for one, weight in zip(anatomy.parts, weights, strict=True)
+    ]
     total = {"op": "add", "of": parts}
-    if reading == "sign":
-        return total
-    return {"op": "scale", "by": 1.0 / float(weights.sum()), "of": total}
+    return total if reading == "sign" else _scaled(1.0 / float(weights.sum()), total)
 
 
-def _r2(code: ModelCode, model: Any) -> dict[str, Any]:
-    if model._has_trees:
-        return _trees(code, model.ensemble_)
-    said = [_member(code, model, one, f"learner {i}") for i, one in enumerate(model.estimators_)]
+def _scaled(by: float, step: dict[str, Any]) -> dict[str, Any]:
+    return {"op": "scale", "by": float(by), "of": step}
+
+
+def _r2(code: ModelCode, model: Any, anatomy: Anatomy) -> dict[str, Any]:
+    if anatomy.ensemble is not None:
+        return _plain_trees(code, model, anatomy)
+    answers = [_part(code, anatomy, one) for one in anatomy.parts]
     weights = model.estimator_weights_
     if model.combine == "median":
-        return {"op": "median", "weights": whole(weights), "of": said}
-    parts = [{"op": "scale", "by": float(w), "of": one} for w, one in zip(weights, said)]
+        return {"op": "median", "weights": whole(weights), "of": answers}
+    parts = [_scaled(w, one) for w, one in zip(weights, answers, strict=True)]
     total = {"op": "add", "of": parts}
-    if model.combine == "mean":
-        return {"op": "scale", "by": 1.0 / float(weights.sum()), "of": total}
-    return total
+    return _scaled(1.0 / float(weights.sum()), total) if model.combine == "mean" else total
 
 
-def _bagging(code: ModelCode, model: Any) -> dict[str, Any]:
-    if model._has_trees:
-        return _trees(code, model.ensemble_)
+def _bagging(code: ModelCode, model: Any, anatomy: Anatomy) -> dict[str, Any]:
+    if anatomy.ensemble is not None:
+        return _plain_trees(code, model, anatomy)
     parts = []
-    for number, member in enumerate(model.estimators_):
-        columns = None if model._bags.all_columns else model._bags.features(number)
-        said = _member(code, model, member, f"member {number}", columns)
-        if hasattr(model, "classes_"):
-            said = _as_classes(said, member, model)
-            if not hasattr(member, "predict_proba"):
-                said = {"op": "hard", "of": said}
-        parts.append(said)
+    for part in anatomy.parts:
+        step = _part(code, anatomy, part)
+        if anatomy.labels is not None:
+            step = _as_classes(step, part, anatomy)
+            if not hasattr(part.model, "predict_proba"):
+                step = {"op": "hard", "of": step}
+        parts.append(step)
     return {"op": "mean", "of": parts}
 
 
 # ---------------------------------------------------------------------- ID3, C4.5, rules
-def _case_tree(code: ModelCode, model: Any) -> dict[str, Any]:
-    stops, value = hasattr(model, "bins_"), model.tree_.value[:, 0]
-    step: dict[str, Any] = {"op": "spread", "tree": code.add(model.tree_, value, stops=stops)}
-    if not stops:
-        return step
-    cuts = {str(f): whole(points) for f, points in model._cuts().items()}
+def _case_tree(code: ModelCode, model: Any, anatomy: Anatomy) -> dict[str, Any]:
+    stops, tree = anatomy.family == "id3", anatomy.trees[0]
+    number = code.add(tree, tree.value[:, 0], stops=stops)
+    step: dict[str, Any] = {"op": "spread", "tree": number}
+    cuts = {str(f): whole(points) for f, points in anatomy.columns.cuts.items()}
     return {"op": "bins", "cuts": cuts, "of": step} if cuts else step
 
 
-def _rules(code: ModelCode, model: Any) -> dict[str, Any]:
+def _rules(code: ModelCode, model: Any, anatomy: Anatomy) -> dict[str, Any]:
     rules = [
         [[t.feature, t.operator, float(t.bound), list(t.codes)] for t in rule.tests]
         for rule in model.rules_
     ]
-    return {"op": "rules", "rules": rules, "shares": [whole(row) for row in model._shares()]}
+    shares = [whole(row) for row in anatomy.recipe.steps["shares"]()]
+    return {"op": "rules", "rules": rules, "shares": shares}
 
 
 # ---------------------------------------------------------------------- models of models
-def _voting(code: ModelCode, model: Any) -> dict[str, Any]:
-    named = zip(model.named_estimators_, model.estimators_)
-    said = [_member(code, model, one, name) for name, one in named]
-    weights = model._weights_not_none
-    step: dict[str, Any] = {"op": "mean", "of": said}
-    if weights is not None:
-        step["weights"] = [float(w) for w in weights]
-    if getattr(model, "voting", "soft") == "hard":
-        step["of"] = [{"op": "hard", "of": one} for one in said]
+def _voting(code: ModelCode, model: Any, anatomy: Anatomy) -> dict[str, Any]:
+    answers = [_part(code, anatomy, one) for one in anatomy.parts]
+    step: dict[str, Any] = {"op": "mean", "of": answers}
+    if model.weights is not None:
+        step["weights"] = [float(one.weight) for one in anatomy.parts]
+    if anatomy.labels is not None and model.voting == "hard":
+        step["of"] = [{"op": "hard", "of": one} for one in answers]
     return step
 
 
-def _stacking(code: ModelCode, model: Any) -> dict[str, Any]:
+def _stacking(code: ModelCode, model: Any, anatomy: Anatomy) -> dict[str, Any]:
     parts = []
-    names = [name for name in model.named_estimators_ if model.named_estimators_[name] != "drop"]
-    for name, member, method in zip(names, model.estimators_, model.stack_method_):
-        said = _member(code, model, member, name)
-        if method == "predict" and hasattr(member, "classes_"):
+    *members, final = anatomy.parts
+    for member, method in zip(members, model.stack_method_, strict=True):
+        step = _part(code, anatomy, member)
+        if method == "predict" and anatomy.labels is not None:
             raise NotWalkable("its members predict class labels, which the page does not support")
         if method == "decision_function":
             raise NotWalkable(
                 "its members predict decision values, which the page does not support"
             )
         if method == "predict_proba" and len(model.classes_) == 2:
-            said = {"op": "pick", "at": 1, "of": said}
-        parts.append(said)
+            step = {"op": "pick", "at": 1, "of": step}
+        parts.append(step)
     if model.passthrough:
-        if any(column.categories is not None for column in model.schema_.columns):
+        if any(column.categories is not None for column in anatomy.columns.schema.columns):
             raise NotWalkable("its final model reads the table too, with its own categories")
         parts.append({"op": "row"})
-    final = model.final_estimator_
-    code._member = "final"
-    return {"op": "stack", "row": {"op": "concat", "of": parts}, "of": _steps(code, final)}
+    code._member = final.name
+    return {"op": "stack", "row": {"op": "concat", "of": parts}, "of": _steps(code, final.model)}
 
 
-def _member(
-    code: ModelCode, model: Any, member: Any, name: str, columns: np.ndarray | None = None
-) -> dict[str, Any]:
-    """Return the steps of a member, given the numbers of the model's row."""
-    before = code._member
+def _part(code: ModelCode, anatomy: Anatomy, part: PartModel) -> dict[str, Any]:
+    """Return the steps of a model inside another one, given the numbers of the outer model's row."""
+    before, name = code._member, part.name
     code._member = f"{before} · {name}" if before and name else before or name
-    steps = _steps(code, member)
+    steps = _steps(code, part.model)
     code._member = before
-    theirs = getattr(member, "schema_", None)
-    places = np.arange(model.schema_.n_features) if columns is None else columns
-    if theirs is not None:
-        maps = _maps(model.schema_, theirs, places)
+    mine = anatomy.columns.schema
+    places = np.arange(mine.n_features) if part.columns is None else part.columns
+    if has_anatomy(part.model):
+        maps = _maps(mine, part.model._anatomy().columns.schema, places)
         if maps:
             steps = {"op": "recode", "maps": maps, "of": steps}
-    if columns is not None:
-        steps = {"op": "columns", "columns": [int(f) for f in columns], "of": steps}
+    if part.columns is not None:
+        steps = {"op": "columns", "columns": [int(f) for f in part.columns], "of": steps}
     return steps
 
 
@@ -415,9 +412,10 @@ def _maps(mine: Schema, theirs: Schema, places: np.ndarray) -> dict[str, list[in
     return maps
 
 
-def _as_classes(step: dict[str, Any], member: Any, model: Any) -> dict[str, Any]:
-    """Put a member's class shares in the places of the model's classes."""
-    theirs, mine = np.asarray(member.classes_), np.asarray(model.classes_)
+def _as_classes(step: dict[str, Any], part: PartModel, anatomy: Anatomy) -> dict[str, Any]:
+    """Put a member's class probabilities in the places of the model's classes."""
+    theirs, mine = np.asarray(part.model.classes_), anatomy.labels
+    assert mine is not None
     if np.array_equal(theirs, mine):
         return step
     places = np.searchsorted(mine, theirs).tolist()
@@ -428,38 +426,32 @@ def _as_classes(step: dict[str, Any], member: Any, model: Any) -> dict[str, Any]
 def _foreign(model: Any) -> dict[str, Any]:
     """Return the step of a linear model; others cannot be computed in the page."""
     name = type(model).__name__
-    if not hasattr(model, "coef_") or not type(model).__module__.startswith("sklearn.linear_model"):
+    is_linear = type(model).__module__.startswith("sklearn.linear_model")
+    classes = getattr(model, "classes_", None)
+    logistic = ("LogisticRegression", "LogisticRegressionCV")
+    if not (is_linear and hasattr(model, "coef_") and (classes is None or name in logistic)):
         raise NotWalkable(f"it contains a {name}, whose predictions the page cannot compute")
     coef = np.atleast_2d(np.asarray(model.coef_, np.float64))
     intercept = np.broadcast_to(np.asarray(model.intercept_, np.float64), len(coef))
     step = {"op": "linear", "w": [whole(row) for row in coef], "b": whole(intercept)}
-    if not hasattr(model, "classes_"):
+    if classes is None:
         return step
-    if not hasattr(model, "predict_proba") or name not in (
-        "LogisticRegression",
-        "LogisticRegressionCV",
-    ):
-        raise NotWalkable(f"it contains a {name}, whose predictions the page cannot compute")
-    if len(model.classes_) == 2:
+    if len(classes) == 2:
         return {"op": "two", "of": {"op": "link", "name": "logit", "sigma": 1.0, "of": step}}
     return {"op": "link", "name": "softmax", "sigma": 1.0, "of": step}
 
 
-def _is(*names: str) -> Any:
-    return lambda model: any(one.__name__ in names for one in type(model).__mro__)
-
-
-# From the most special to the most general; names, because importing all of them would be slow.
-_KINDS = [
-    (_is("_Stacked"), _stacking),
-    (_is("_Voting"), _voting),
-    (_is("C45Rules"), _rules),
-    (_is("CaseTreeClassifier"), _case_tree),
-    (_is("Bagging"), _bagging),
-    (_is("AdaBoostClassifier"), _adaboost),
-    (_is("AdaBoostRegressor"), _r2),
-    (_is("CoordinateBoostingClassifier"), _coordinate),
-    (_is("BoostedModel"), _boosted),
-    (_is("GradientBoostingClassifier", "GradientBoostingRegressor"), _gradient),
-    (_is("ModelOfTrees"), _plain_trees),
-]
+_FAMILIES: dict[str, Callable[[ModelCode, Any, Anatomy], dict[str, Any]]] = {
+    "tree": _plain_trees,
+    "id3": _case_tree,
+    "c45": _case_tree,
+    "rules": _rules,
+    "forest": _plain_trees,
+    "bag": _bagging,
+    "adaboost": _adaboost,
+    "coordinate": _coordinate,
+    "friedman": _gradient,
+    "second order": _boosted,
+    "stack": _stacking,
+    "vote": _voting,
+}

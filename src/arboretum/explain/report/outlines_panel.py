@@ -19,8 +19,9 @@ import numpy as np
 
 from arboretum.explain.outline.line import Line, TreeOutline
 from arboretum.explain.outline.outline import Outliner
+from arboretum.explain.pipeline import anatomy_of
 from arboretum.explain.report.budget import Budget, packed_size
-from arboretum.explain.report.rounds_panel import RoundLog
+from arboretum.explain.report.history import RoundLog
 from arboretum.explain.report.tree_code import rounded
 from arboretum.explain.worksheet.families.friedman.leaves import step_formulas
 
@@ -136,11 +137,12 @@ def _number(value: float, digits: int = 5) -> Any:
 def _rules_of(family: Any, outliner: Outliner) -> dict[str, Any]:
     """Return what the formulas of the page need besides sums."""
     if not outliner.is_gradient:
-        criterion = getattr(family, "criterion", None) or getattr(family.model, "criterion", "")
-        found: dict[str, Any] = {"kind": "grown", "criterion": str(criterion)}
+        anatomy = anatomy_of(family.model, "report")
+        history, criterion = anatomy.history, anatomy.recipe.criterion
+        found: dict[str, Any] = {"kind": "grown", "criterion": criterion}
         found["grid"] = outliner.grid
         found["surrogates"] = bool(outliner.has_surrogates)
-        found["rates"] = rounded(np.asarray(getattr(family.model, "_rates", ()), np.float64), 6)
+        found["rates"] = rounded(np.asarray(history.figures.get("rate", ()), np.float64), 6)
         return found
     replay = family.replay
     rules, plan = replay.rules, replay.plan

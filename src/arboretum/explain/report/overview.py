@@ -9,16 +9,16 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
-import arboretum
 from arboretum.errors import ArboretumError
-from arboretum.explain.pick_tree import trees_of
+from arboretum.explain.pipeline import anatomy_of
+from arboretum.registry import __version__
 
 __all__ = ["overview_of"]
 
 
 def overview_of(model: Any, n_rows: int, n_used: int, n_columns: int) -> dict[str, Any]:
     """Return the facts of the first panel."""
-    trees = trees_of(model)
+    anatomy = anatomy_of(model, "report")
     facts: dict[str, Any] = {
         "model": type(model).__name__,
         "about": (type(model).__doc__ or "").strip().split("\n")[0].replace("`", ""),
@@ -29,33 +29,27 @@ def overview_of(model: Any, n_rows: int, n_used: int, n_columns: int) -> dict[st
         "parameters": _parameters(model),
         "versions": _versions(),
         "hash": _hash(model),
-        "notes": {
-            str(k): str(v) for k, v in getattr(model, "notes_", {}).items() if len(str(v)) < 200
-        },
+        "notes": {k: str(v) for k, v in anatomy.history.notes.items() if len(str(v)) < 200},
     }
-    seconds = getattr(model, "_fit_seconds", None)
-    if seconds is not None:  # a model from a file has none
-        facts["fit_seconds"] = float(f"{seconds:.3g}")
-    seed = getattr(model, "seed_", None)
-    if seed is not None:
-        facts["seed"] = str(seed)
-    if trees:
-        facts["trees"] = len(trees)
-        facts["leaves"] = int(sum(tree.n_leaves for tree in trees))
-        facts["depth"] = int(max(tree.max_depth for tree in trees))
-    members = getattr(model, "named_estimators_", None)
-    if members:
-        facts["members"] = [[str(name), type(one).__name__] for name, one in members.items()]
-    if hasattr(model, "oob_score_"):
-        facts["oob_score"] = float(model.oob_score_)
-        facts["oob_name"] = "accuracy" if hasattr(model, "classes_") else "R²"
-        if callable(getattr(model, "oob_score", None)):
-            facts["oob_name"] = ""
-    rules = getattr(model, "rules_", None)
-    if rules is not None:
-        facts["n_rules"] = len(rules)
-    if getattr(model, "interrupted_", None):
-        facts["interrupted"] = " of ".join(map(str, model.interrupted_[:2]))
+    history, parts = anatomy.history, anatomy.parts
+    if history.seconds is not None:  # a model from a file has none
+        facts["fit_seconds"] = float(f"{history.seconds:.3g}")
+    if history.seed is not None:
+        facts["seed"] = str(history.seed)
+    if anatomy.trees:
+        facts["trees"] = len(anatomy.trees)
+        facts["leaves"] = int(sum(tree.n_leaves for tree in anatomy.trees))
+        facts["depth"] = int(max(tree.max_depth for tree in anatomy.trees))
+    if anatomy.family in ("stack", "vote"):
+        joined = parts[:-1] if anatomy.family == "stack" else parts  # the last is the final model
+        facts["members"] = [[one.name, type(one.model).__name__] for one in joined]
+    if history.oob_score is not None:
+        facts["oob_score"] = float(history.oob_score)
+        facts["oob_name"] = history.oob_measure
+    if anatomy.family == "rules":
+        facts["n_rules"] = len(model.rules_)
+    if history.interrupted:
+        facts["interrupted"] = history.interrupted
     return facts
 
 
@@ -86,7 +80,7 @@ def _short(value: Any) -> str:
 
 def _versions() -> list[list[str]]:
     names = {"NumPy": "numpy", "scikit-learn": "scikit-learn", "Numba": "numba"}
-    found = [["arboretum", arboretum.__version__], ["Python", platform.python_version()]]
+    found = [["arboretum", __version__], ["Python", platform.python_version()]]
     return found + [[name, version(package)] for name, package in names.items()]
 
 

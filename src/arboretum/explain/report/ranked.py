@@ -16,11 +16,10 @@ import numpy as np
 
 from arboretum.boosting.metric.queries import Queries
 from arboretum.boosting.metric.ranking import dcg, pairwise_aucs
-from arboretum.errors import DataError
 from arboretum.explain.report.figures import DRAWS, figure
 from arboretum.explain.report.judged import Judged
 
-__all__ = ["Ranked", "groups_of", "whole_groups"]
+__all__ = ["Ranked"]
 
 _TOP = 10
 _LARGEST_GRADE = 31  # beyond it gains are the grades themselves, as XGBoost's
@@ -59,6 +58,15 @@ class Ranked(Judged):
         return [
             _mean(name, values, what, (chance, base), seed) for name, values, what, base in each
         ]
+
+    def headline(self, figures: list[dict[str, Any]]) -> str:
+        pairs = next(one for one in figures if one["name"] == "pairs in order")
+        first = figures[0]
+        return (
+            f"Of 100 pairs of rows with different grades, {100 * pairs['value']:.0f} are in the right order; "
+            f"a random order has 50. {first['name']} is {first['value']:.2f}, that of a random order "
+            f"{first['baseline'][1]:.2f}."
+        )
 
     def ndcg(self, predicted: np.ndarray) -> float:
         """Return the mean NDCG of the first ten rows of every group in the order of these numbers."""
@@ -99,35 +107,3 @@ def _mean(
     draws = np.random.default_rng(seed).integers(0, len(known), (DRAWS, len(known)))
     drawn = known[draws].mean(axis=1)
     return figure(name, float(known.mean()), drawn, 1.0, what, high=True, baseline=baseline)
-
-
-def groups_of(model: Any, group: Any, n_rows: int) -> np.ndarray | None:
-    """Return the checked sizes of groups of a ranker's table, None for other models."""
-    name = type(model).__name__
-    ranks = getattr(model, "target", "") == "orders"
-    if not ranks:
-        if group is not None:
-            raise DataError(
-                f"report: {name} does not rank, so rows have no groups: leave out group="
-            )
-        return None
-    if group is None:
-        raise DataError(
-            f"report: {name} ranks rows in groups: give group=, the number of rows of each"
-        )
-    return Queries(group, n_rows).sizes
-
-
-def whole_groups(sizes: np.ndarray, most: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows of some groups, at most ``most`` rows but at least one group, and their sizes.
-
-    >>> rows, sizes = whole_groups(np.array([2, 3, 2]), 4, seed=0)
-    >>> len(rows) == sum(sizes.tolist()) <= 4
-    True
-    """
-    drawn = np.random.default_rng(seed).permutation(len(sizes))
-    kept = max(int(np.searchsorted(np.cumsum(sizes[drawn]), most, side="right")), 1)
-    chosen = np.sort(drawn[:kept])
-    start = np.cumsum(sizes) - sizes
-    rows = np.concatenate([np.arange(start[g], start[g] + sizes[g]) for g in chosen])
-    return rows, sizes[chosen]

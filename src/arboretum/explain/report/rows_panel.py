@@ -6,60 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.errors import ArboretumError, DataError
-from arboretum.explain.dependence.asking import table_for
+from arboretum.errors import ArboretumError
+from arboretum.explain.dependence.model_function import table_for
 from arboretum.explain.report.data_sheet import Unseen
 from arboretum.explain.report.judged import Judged
 from arboretum.explain.report.tree_code import rounded, whole
 
-__all__ = ["choose_rows", "rows_panel", "take_ids"]
+__all__ = ["choose_rows", "rows_panel"]
 
 _SAMPLE = 60
 _WORST = 20  # of the sample
-
-
-def take_ids(model: Any, X: Any, ids: Any) -> tuple[Any, list[str] | None]:
-    """Return the table of the model's columns, and the name of every row; None: its position.
-
-    Parameters
-    ----------
-    model : fitted estimator
-    X : table
-    ids : str, array-like or None
-        A column of X, which is left out of the table if the model (or pipeline) has no such column; one id
-        for each row; or None: the index of a dataframe, unless it only numbers the rows.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from arboretum import CARTClassifier
-    >>> X = pd.DataFrame({"a": [1.0, 2.0]}, index=[7, 3])
-    >>> model = CARTClassifier().fit(X, [0, 1])
-    >>> take_ids(model, X, None)[1], take_ids(model, X, ["x", "y"])[1]
-    (['row 7', 'row 3'], ['x', 'y'])
-    """
-    if isinstance(ids, str):
-        if ids not in list(getattr(X, "columns", ())):
-            raise DataError(f"ids: X has no column {ids!r}")
-        names = [f"{ids} {one}" for one in np.asarray(X[ids]).tolist()]
-        known = list(getattr(model, "feature_names_in_", ()))
-        kept = [name for name in X.columns if name != ids or name in known]
-        return X[kept], names
-    if ids is not None:
-        names = [str(one) for one in np.asarray(ids).reshape(-1).tolist()]
-        if len(names) != len(X):
-            raise DataError(f"ids: {len(names)} ids for {len(X)} rows of X")
-        return X, names
-    index = getattr(X, "index", None)
-    if index is None or not hasattr(X, "iloc") or _numbers_rows(index):
-        return X, None
-    word = index.name if isinstance(index.name, str) else "row"
-    return X, [f"{word} {one}" for one in index.tolist()]
-
-
-def _numbers_rows(index: Any) -> bool:
-    """Return whether the index of a dataframe is 0, 1, 2, …"""
-    return index.dtype.kind in "iu" and np.array_equal(index.to_numpy(), np.arange(len(index)))
 
 
 def choose_rows(judged: Judged, wanted: int | str, seed: int) -> np.ndarray:
@@ -104,7 +60,7 @@ def rows_panel(
         panel["unseen"] = strange
     if ids is not None:
         panel["name"] = [ids[row] for row in panel["row"]]
-    if len(chosen) and hasattr(model, "shap_values"):
+    if len(chosen):
         try:
             explained = _explained(model, rows[chosen])
         except ArboretumError as problem:

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from arboretum.errors import ArboretumError
-from arboretum.explain.pick_tree import trees_of
+from arboretum.explain.pipeline import anatomy_of
 from arboretum.explain.report.budget import Budget
+from arboretum.explain.report.history import RoundLog, rounds_panel
 from arboretum.explain.report.outlines_panel import OutlineWriter
-from arboretum.explain.report.rounds_panel import RoundLog, rounds_panel
 from arboretum.explain.worksheet.family import Given
+from arboretum.explain.worksheet.worksheet import worksheet
 
 __all__ = ["sheets_panel", "without_sheets"]
 
@@ -55,13 +56,11 @@ def sheets_panel(
     rows_shown : bool
         Single rows may stand in the page.
     """
-    import arboretum
-
-    trees = trees_of(model)
+    trees = anatomy_of(model, "report").trees
     if train is None:
         return None
     try:
-        book = arboretum.worksheet(model, train.X, train.y, train.sample_weight, group=train.group)
+        book = worksheet(model, train.X, train.y, train.sample_weight, group=train.group)
         if trees and not _is_training_table(book, trees[0]):
             return without_sheets("the rows given are not those the model was fitted on")
     except (ArboretumError, AttributeError) as problem:
@@ -131,7 +130,8 @@ class _Writer:
     def trees(self, book: Any, shown: list[tuple[int, int]], *, alone: bool) -> None:
         """Write sheets of trees, (number in the page, the book's own); ``alone``: they have no outlines."""
         family = book._family
-        cost = 1 if hasattr(family.model, "objective_") else _EXACT
+        is_gradient = anatomy_of(family.model, "report").leaves == "gradients"
+        cost = 1 if is_gradient else _EXACT
         most, room = (_ALONE, 2 * _MOST_BYTES) if alone else (_MOST_SHEETS, _MOST_BYTES)
         cost = max(cost // 3, 1) if alone else cost
         for at, t in shown:

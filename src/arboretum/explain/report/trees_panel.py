@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.explain.pick_tree import pick_tree, rounds_of, trees_of
+from arboretum.base.anatomy import Anatomy
+from arboretum.explain.pick_tree import pick_tree, rounds_of
+from arboretum.explain.pipeline import anatomy_of
 from arboretum.explain.report.model_code import ModelCode
 from arboretum.explain.report.tree_code import rounded
 from arboretum.structure.condition import format_category
@@ -18,9 +20,10 @@ __all__ = ["rules_panel", "trees_panel"]
 
 def trees_panel(model: Any, code: ModelCode) -> dict[str, Any]:
     """Return a title for every tree, and the meaning of the numbers of its nodes."""
-    own = trees_of(model)
+    anatomy = anatomy_of(model, "report")
+    own = anatomy.trees
     place = {id(tree): number for number, tree in enumerate(own)}
-    rounds = rounds_of(model)
+    rounds = rounds_of(anatomy)
     titles, kinds, numbers = [], [], []
     for at, (tree, member) in enumerate(code.sources):
         number = place.get(id(tree), -1)
@@ -36,8 +39,8 @@ def trees_panel(model: Any, code: ModelCode) -> dict[str, Any]:
         "titles": titles,
         "kinds": kinds,
         "places": _places(code, numbers),
-        "criterion": _criterion(model),
-        "alphas": _alphas(model),
+        "criterion": anatomy.recipe.criterion,
+        "alphas": _alphas(anatomy),
         "walkable": code.steps is not None,
         "reason": code.reason,
         "per_round": rounds.per_round if rounds is not None else 1,
@@ -67,17 +70,12 @@ def _places(code: ModelCode, numbers: list[int]) -> list[list[Any]]:
     return found
 
 
-def _criterion(model: Any) -> str:
-    """Return what splits were judged by; the learner's of a model of learners, "" where members differ."""
-    whose = model if hasattr(model, "criterion") else getattr(model, "estimator_", None)
-    return str(getattr(whose, "criterion", ""))
-
-
-def _alphas(model: Any) -> list[list[Any]] | None:
+def _alphas(anatomy: Anatomy) -> list[list[Any]] | None:
     """Return AdaBoost's ε and α of every round."""
-    if not hasattr(model, "estimator_weights_") or not hasattr(model, "estimator_errors_"):
+    if anatomy.family != "adaboost":
         return None
-    pairs = zip(model.estimator_errors_, model.estimator_weights_, strict=True)
+    figures = anatomy.history.figures
+    pairs = zip(figures["error"], figures["weight"], strict=True)
     return [rounded(np.array(pair, np.float64), 7) for pair in pairs]
 
 
@@ -110,8 +108,7 @@ def _schemas(model: Any, code: ModelCode) -> list[Any]:
 
 def rules_panel(model: Any) -> list[dict[str, Any]] | None:
     """Return the rules of a list of rules (C4.5rules)."""
-    rules = getattr(model, "rules_", None)
-    if rules is None:
+    if anatomy_of(model, "report").family != "rules":
         return None
     listed = [
         {
@@ -121,7 +118,7 @@ def rules_panel(model: Any) -> list[dict[str, Any]] | None:
             "wrong": rule.errors,
             "accuracy": rule.accuracy,
         }
-        for rule in rules
+        for rule in model.rules_
     ]
     listed.append(
         {

@@ -19,7 +19,8 @@ from arboretum.explain.worksheet.sheet import Sheet
 from arboretum.lazy import cached_property
 from arboretum.textbook.cart import EPSILON, TIE
 from arboretum.textbook.column_scan import Channels, ColumnScan, ValueBins, scan_column
-from arboretum.textbook.splits import Candidate, Question, Sample, judge_question
+from arboretum.textbook.questions import Question
+from arboretum.textbook.splits import Candidate, Sample, judge_question
 
 if TYPE_CHECKING:
     from arboretum.explain.worksheet.grown import ShownTree
@@ -84,7 +85,7 @@ class NodeCandidates:
         return bool(len(known)) and (len(known) < len(x) or known.min() < known.max())
 
     def _drawn(self) -> list[int] | None:
-        """Return the columns the node drew, in order; None: it looked at all, or nobody knows."""
+        """Return the columns the node drew, in order; None if it looked at all, or they are unknown."""
         draw, n_columns = self.grown.draw, self.sample.X.shape[1]
         if draw is None or draw.key is None or draw.max_features >= n_columns:
             return None
@@ -146,12 +147,12 @@ class NodeCandidates:
     def _one_question(self, feature: int) -> list[Candidate]:
         """Return the question drawn of a column, with missing values on either side."""
         x = self.sample.X[:, feature]
-        asked = drawn_question(self._key(), feature, x, self.sample.kinds[feature])
+        test = drawn_question(self._key(), feature, x, self.sample.kinds[feature])
         gaps = bool(np.isnan(x).any())
         found = []
-        if asked is not None:
+        if test is not None:
             sides: tuple[str | None, ...] = ("right", "left") if gaps else (None,)
-            found = [judge_question(self.sample, asked, side) for side in sides]
+            found = [judge_question(self.sample, test, side) for side in sides]
         if gaps and not np.isnan(x).all():
             found.append(judge_question(self.sample, self.sample.is_present(feature), "right"))
         return found
@@ -212,14 +213,14 @@ class NodeCandidates:
         grown, tree = self.grown, self.grown.tree
         feature = int(tree.feature[self.node])
         x = self.sample.X[:, feature]
-        asked = grown.split_question(self.node, x)
+        test = grown.split_question(self.node, x)
         gaps = bool(np.isnan(x).any()) and not grown.rules.surrogates
         if not gaps:
-            return judge_question(self.sample, asked, None)
+            return judge_question(self.sample, test, None)
         side = "left" if tree.missing_child[self.node] == 0 else "right"
-        if not asked.left_categories and asked.kind == "subset":  # the missing are left, alone
+        if not test.left_categories and test.kind == "subset":  # the missing are left, alone
             return judge_question(self.sample, self.sample.is_present(feature), "right")
-        return judge_question(self.sample, asked, side)
+        return judge_question(self.sample, test, side)
 
     def _same(self, one: Candidate, other: Candidate) -> bool:
         if one.feature != other.feature:
@@ -384,18 +385,15 @@ class NodeCandidates:
         found = [tried_note(tried, len(here))]
         if draw is not None and draw.key is None:
             found.append(
-                "Nodes draw columns or cuts, by a random_state that was None or is a generator: what "
-                "was drawn "
-                "cannot be told, so every column is shown."
+                "Nodes draw columns or cuts, by a random_state that was None or is a generator: the draws "
+                "are unknown, so every column is shown."
             )
         elif self.drawn is not None:
             names = ", ".join(columns[f].name for f in self.drawn)
             order = ", in this order," if len(self.drawn) > 1 else ""
             found.append(f"The node drew {names}{order} and looked at nothing else.")
         if draw is not None and draw.random_splits and draw.key is not None:
-            found.append(
-                "Every column is asked one question, drawn at random: the best of them wins."
-            )
+            found.append("Every column gets one question, drawn at random: the best of them wins.")
         if grown.binned:
             found.append(
                 f"Columns of more than {grown.binned} values were put into bins: cuts lie between those."
@@ -410,7 +408,7 @@ class NodeCandidates:
 
 
 def tried_note(candidates: int, columns: int) -> str:
-    """Say how much was tried.
+    """Write how much was tried.
 
     >>> tried_note(1, 1), tried_note(1200, 3)
     ('1 candidate of 1 column was tried.', '1,200 candidates of 3 columns were tried.')

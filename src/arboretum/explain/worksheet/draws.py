@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from arboretum.engine.keys import key_of
-from arboretum.textbook.splits import Question
+from arboretum.textbook.questions import Question
 
 __all__ = ["columns_visited", "drawn_question", "node_key"]
 

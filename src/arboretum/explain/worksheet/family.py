@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Family",
     "Given",
+    "as_python",
     "check_rows_of",
     "class_names",
     "index_of",
@@ -72,6 +73,7 @@ class Family:
 
     kind = ""
     needs_target = True
+    tree_of: Any = None  # for trees of CART's kind, returns a `ShownTree` by its number
 
     def __init__(self, model: Any, given: Given) -> None:
         self.model, self.given = model, given
@@ -141,8 +143,16 @@ class Family:
         counted = self.n_rows if w is None else int(np.count_nonzero(w))
         return trained in (self.n_rows, counted)
 
+    def add_prediction(self, sheet: Sheet, X: Any) -> None:
+        """Write the prediction for a row, and the probabilities of its classes."""
+        sheet.facts["answer"] = as_python(self.model.predict(X)[0])
+        if self.anatomy.labels is not None and "predict_proba" in self.anatomy.answers:
+            sheet.facts["class probabilities"] = as_python(
+                np.asarray(self.model.predict_proba(X))[0]
+            )
+
     def truth(self, i: int | None) -> dict[str, Any]:
-        """Return the target of a row of the table, under a name that says whose it is."""
+        """Return the target of a row of the table, named after the table it comes from."""
         if i is None:
             return {}
         name = "in training" if self.is_training_table else "in the table"
@@ -150,7 +160,7 @@ class Family:
 
     # ------------------------------------------------------------------ places
     def place(self, tree: Any, node: Any, what: str) -> tuple[int, int]:
-        """Return the numbers of a tree and of one of its nodes, checked."""
+        """Return the number of a tree, and that of a node in it, checked."""
         if what not in self.answers or not self.trees:
             raise self.refuse(what)
         t = self.number_of_tree(tree)
@@ -222,7 +232,7 @@ class Family:
 
     # ------------------------------------------------------------------ answers
     def overview(self) -> Sheet:
-        """Return what there is to ask about."""
+        """Return the sheet of the model itself: its size, and the methods it answers."""
         trees = self.trees
         facts: dict[str, Any] = {
             "rows": self.n_rows,
@@ -333,11 +343,16 @@ def _named(values: list[Any], schema: Any) -> Any:
 
 def truth_of(y: Any, i: int) -> Any:
     """Return the target of a training row."""
-    if hasattr(y, "iloc"):
-        y = y.iloc[i]
-    else:
-        y = np.asarray(y)[i] if not isinstance(y, list) else y[i]
-    return y.tolist() if hasattr(y, "tolist") else y
+    return as_python(y[i] if isinstance(y, list) else np.asarray(y)[i])
+
+
+def as_python(value: Any) -> Any:
+    """Return a number, word or array of NumPy's as Python's own.
+
+    >>> as_python(np.float64(0.5)), as_python(np.arange(2)), as_python("yes")
+    (0.5, [0, 1], 'yes')
+    """
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
 
 
 def trained_rows(anatomy: Anatomy) -> int:

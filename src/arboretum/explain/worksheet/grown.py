@@ -29,14 +29,8 @@ from arboretum.structure.condition import Condition, format_category
 from arboretum.structure.tree import SUBSET, Tree
 from arboretum.textbook.cart import EPSILON, TextbookNode, reason_to_stop
 from arboretum.textbook.impurities import CLASS_CRITERIA
-from arboretum.textbook.splits import (
-    UNBOUNDED,
-    Candidate,
-    Question,
-    Rules,
-    Sample,
-    gather,
-)
+from arboretum.textbook.questions import Question
+from arboretum.textbook.splits import UNBOUNDED, Candidate, Rules, Sample, gather
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -141,7 +135,9 @@ class ShownTree:
         """
         if self.rules.criterion == "absolute_error" and self.y.shape[1] == 1:
             rows = rows[np.argsort(self.y[rows, 0], kind="stable")]
-        X = self.matrix.take(rows).rows(0, len(rows))
+        X = np.asfortranarray(
+            self.matrix.take(rows).rows(0, len(rows))
+        )  # columns are read one by one
         whole = gather(X, self.y[rows], self.weight[rows], self.rules)
         if self.rules.criterion in CLASS_CRITERIA:
             whole = replace(whole, n_classes=self._n_classes)

@@ -1,4 +1,4 @@
-"""The way of one row down a tree: what is asked, what the row says, where it goes."""
+"""The way of one row down a tree: the tests, the values of the row, and where it goes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.structure.tree import Tree
 
-__all__ = ["journey_table", "nodes_of", "said", "waterfall_table", "way_to"]
+__all__ = ["journey_table", "nodes_of", "shown_value", "waterfall_table", "way_to"]
 
 _BAR = 16  # characters of the longest bar
 
@@ -26,7 +26,7 @@ def nodes_of(tree: Tree, matrix: Matrix) -> list[int]:
     return np.sort(passed.indices).tolist()  # children stand behind their parents
 
 
-def said(tree: Tree, feature: int, value: float) -> str:
+def shown_value(tree: Tree, feature: int, value: float) -> str:
     """Return a value of a column in the words of the table."""
     column = tree.column(feature)
     if np.isnan(value):
@@ -52,14 +52,14 @@ def _by_surrogate(tree: Tree, node: int, matrix: Matrix) -> str:
 
 
 def journey_table(tree: Tree, matrix: Matrix, title: str = "The way down") -> SheetTable:
-    """Return the questions that a row is asked, its answers and where they lead."""
+    """Return the tests that a row passes, its values there and where they lead."""
     path = nodes_of(tree, matrix)
     lines: list[tuple[Any, ...]] = []
     for here, there in itertools.pairwise(path):
         feature = int(tree.feature[here])
         value = float(matrix.column(feature)[0])
         child = there - int(tree.first_child[here])
-        answer = said(tree, feature, value)
+        answer = shown_value(tree, feature, value)
         if np.isnan(value):
             stand_in = _by_surrogate(tree, here, matrix)
             answer += f", {stand_in} stands in" if stand_in else ""
@@ -88,10 +88,10 @@ def waterfall_table(model: Any, X: Any) -> SheetTable | None:
     values = np.asarray(values).reshape(1, len(model.schema_.columns), -1)[0]
     total = base + values.sum(axis=0)
     k = int(total.argmax()) if values.shape[1] > 1 else 0
-    classes = getattr(model, "classes_", None)
-    named = isinstance(classes, np.ndarray) and values.shape[1] == len(classes) > 1
-    whose = f" for {format_category(classes[k])}" if named else ""  # type: ignore[index]
-    matrix = model._encode(X)
+    classes = model._anatomy().labels
+    named = classes is not None and values.shape[1] == len(classes) > 1
+    whose = f" for {format_category(classes[k])}" if named else ""
+    matrix = model._anatomy().columns.encode(X)
     added, longest = values[:, k], float(np.abs(values[:, k]).max()) or 1.0
     lines: list[tuple[Any, ...]] = [("(start)", "", float(base[k]), float(base[k]), "")]
     running = float(base[k])

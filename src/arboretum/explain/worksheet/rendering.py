@@ -106,7 +106,7 @@ def _clean(text: str) -> str:
 
 # ---------------------------------------------------------------------- terminal
 def as_text(sheet: Sheet, width: int = 80) -> str:
-    """Return the sheet as plain lines of at most so many characters."""
+    """Return the sheet as plain lines of at most ``width`` characters."""
     from rich.console import Console
 
     out = io.StringIO()

@@ -1,14 +1,14 @@
-"""`worksheet(model, X, y)`: the arithmetic behind a fitted model, asked piece by piece.
+"""`worksheet(model, X, y)`: the arithmetic behind a fitted model, piece by piece.
 
-    worksheet(model, X, y) ──► Worksheet ─┬─ .node(tree, node)   what a node could have asked, who won
+    worksheet(model, X, y) ──► Worksheet ─┬─ .node(tree, node)   the splits a node could have had, which won
                                           ├─ .leaf(tree, leaf)   where a leaf's number comes from
                                           ├─ .row(i)             the journey of one row through all trees
                                           ├─ .round(m)           a round of boosting
                                           ├─ .pruning()          how a tree was cut back, or would be
                                           └─ .oob()              rows, by trees that have not seen them
 
-Every answer is a `Sheet`. Figures are worked out anew by `arboretum.textbook` from the rows concerned;
-what the model holds is what they come to.
+Every answer is a `Sheet`. Figures are computed again by `arboretum.textbook` from the rows concerned;
+they agree with those that the model keeps.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Worksheet:
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """Names of the methods that this model has an answer to."""
+        """Names of the methods that have an answer for this model."""
         return self._family.answers
 
     def node(self, tree: Any, node: int | None = None) -> Sheet:
@@ -121,7 +121,7 @@ class Worksheet:
         return self._family.pruning()
 
     def oob(self) -> Sheet:
-        """Return what trees say of the rows that they have not seen."""
+        """Return the rows, by trees that have not seen them."""
         return self._family.oob()
 
     def member(self, which: Any) -> Worksheet:
@@ -130,19 +130,19 @@ class Worksheet:
 
     # ------------------------------------------------------------------ itself
     def sheet(self) -> Sheet:
-        """Return what there is to ask about."""
+        """Return the sheet of the model itself: its size, and the methods it answers."""
         return self._family.overview()
 
     def to_text(self, width: int = 80) -> str:
-        """Return what there is to ask about, as lines to print."""
+        """Return the sheet of the model itself as lines to print."""
         return self.sheet().to_text(width)
 
     def to_html(self) -> str:
-        """Return what there is to ask about, as HTML."""
+        """Return the sheet of the model itself as HTML."""
         return self.sheet().to_html()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what there is to ask about, as numbers and words."""
+        """Return the sheet of the model itself as numbers and words."""
         return self.sheet().to_dict()
 
     def __str__(self) -> str:
@@ -167,13 +167,13 @@ def worksheet(
     group: Any = None,
     base_margin: Any = None,
 ) -> Worksheet:
-    """Return the arithmetic behind a fitted model, to be asked node by node, row by row, round by round.
+    """Return the arithmetic behind a fitted model, node by node, row by row, round by round.
 
     Parameters
     ----------
     model : fitted estimator of arboretum, or a Pipeline that ends with one
     X, y, sample_weight
-        What it was trained on. Rows are looked at only when something is asked.
+        What it was trained on. Rows are looked at only when a method is called.
     group : array of int, optional
         Sizes of the groups, for rankers.
     base_margin : array, optional

@@ -139,7 +139,7 @@ def test_random_cuts_are_drawn_again(kind):
         assert max(rivals.column("gain")) == rivals.rows[0][list(rivals.header).index("gain")]
     unknown = kind(max_depth=2, n_jobs=1).fit(X, y)
     notes = worksheet(unknown, X, y).node(0, 0).notes
-    assert any("cannot be told" in note for note in notes)
+    assert any("draws are unknown" in note for note in notes)
 
 
 def test_several_outputs():

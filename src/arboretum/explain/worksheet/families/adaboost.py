@@ -265,10 +265,7 @@ class AdaBoostFamily(Family):
             leaf = None if leaves is None else leaves[t]
             cells = (t, leaf, self._label(answer[0]), float(alphas[t]), np.asarray(now)[0].tolist())
             lines.append(cells if i is None else (*cells, float(self.weights[t][i])))
-        prediction = model.predict(X)[0]
-        sheet.facts["answer"] = prediction.item() if hasattr(prediction, "item") else prediction
-        if self.classifies:
-            sheet.facts["class probabilities"] = model.predict_proba(X)[0].tolist()
+        self.add_prediction(sheet, X)
         sheet.facts |= self.truth(i)
         header = "round | leaf | answer | α | together so far" + (
             "" if i is None else " | its weight"

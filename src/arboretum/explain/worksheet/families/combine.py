@@ -33,6 +33,7 @@ from arboretum.explain.worksheet.families.forest import (
 from arboretum.explain.worksheet.family import (
     Family,
     Given,
+    as_python,
     check_rows_of,
     class_names,
     index_of,
@@ -264,7 +265,7 @@ class TogetherFamily(Family):
                 for (name, one), w in zip(self.pairs, weights, strict=True)
             ]
             tables.append(SheetTable("What the models count", ("model", "kind", "weight"), lines))
-            if hasattr(model, "voting"):
+            if class_names(model) is not None:
                 facts["voting"] = model.voting
         name = self.pairs[0][0]
         note = f'It has .row(i), .member("{name}"), .node(("{name}", tree), node), .leaf(…).'
@@ -329,9 +330,8 @@ class TogetherFamily(Family):
         sheet, _, i = self.row_sheet(row)
         model = self.model
         X = self.row_of(row)[0] if i is None else _plain_rows(self.given.X, i)
-        answer = model.predict(X)[0]
-        sheet.facts["answer"] = answer.item() if hasattr(answer, "item") else answer
-        if hasattr(model, "predict_proba") and getattr(model, "voting", "soft") == "soft":
+        sheet.facts["answer"] = as_python(model.predict(X)[0])
+        if class_names(model) is not None and (self.is_stack or model.voting == "soft"):
             sheet.facts["class probabilities"] = np.asarray(model.predict_proba(X))[0].tolist()
         sheet.facts |= self.truth(i)
         if self.is_stack:

@@ -36,8 +36,7 @@ class CoordinateFamily(Family):
     def answers_of(self, j: int) -> np.ndarray:
         """Return the answers of a classifier to the rows, -1 or 1."""
         table = self.anatomy.recipe.steps["table"](self.given.X)
-        said = self.model.dictionary_.combine(np.array([j]), np.ones(1), table)
-        return said[self.rows[2]]
+        return self.model.dictionary_.combine(np.array([j]), np.ones(1), table)[self.rows[2]]
 
     def F(self, m: int) -> np.ndarray:
         """Return Σ λ g of the rows after m steps."""
@@ -104,20 +103,17 @@ class CoordinateFamily(Family):
             weight = float(model.coefficients_[j])
             total += weight * answer
             lines.append((j, model.dictionary_.describe(j), answer, weight, total))
-        decision, answer = float(model.decision_function(X)[0]), model.predict(X)[0]
-        probabilities = model.predict_proba(X)[0].tolist()
-        sheet.facts = {
-            "answer": answer.item() if hasattr(answer, "item") else answer,
-            "decision": decision,
-            "class probabilities": probabilities,
-            **self.truth(i),
-        }
+        decision = float(model.decision_function(X)[0])
+        self.add_prediction(sheet, X)
+        sheet.facts |= {"decision": decision, **self.truth(i)}
         sheet.add_formula("decision", "Σ λ_j g_j(x)", f"of {len(used)} classifiers", total)
         name, numbers = (
             f"probability of {model.classes_[-1]}",
             f"1 / (1 + e^{signed(-2 * decision)})",
         )
-        sheet.add_formula(name, "1 / (1 + e^(-2F))", numbers, probabilities[-1])
+        sheet.add_formula(
+            name, "1 / (1 + e^(-2F))", numbers, sheet.facts["class probabilities"][-1]
+        )
         header = "classifier | test | answers | λ | sum so far"
         sheet.add_table("Classifiers, the heaviest first", header, lines, shown=40)
         return sheet

@@ -13,7 +13,13 @@ import numpy as np
 
 from arboretum.base.sampling import growing_key
 from arboretum.explain.worksheet.families.cart import draw_of, textbook_rules
-from arboretum.explain.worksheet.family import Family, check_rows_of, class_names, truth_of
+from arboretum.explain.worksheet.family import (
+    Family,
+    as_python,
+    check_rows_of,
+    class_names,
+    truth_of,
+)
 from arboretum.explain.worksheet.grown import Names, ShownTree
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Sheet, SheetTable
@@ -74,7 +80,7 @@ class ForestFamily(Family):
     def more_facts(self) -> dict[str, Any]:
         facts = {
             "criterion": self.criterion,
-            "columns drawn at a node": getattr(self.model, "max_features_", None),
+            "columns drawn at a node": self.model.max_features_,
         }
         if self.anatomy.history.oob_score is not None:
             facts["out-of-bag score"] = self.anatomy.history.oob_score
@@ -176,7 +182,7 @@ class Answers:
         name, answer = "answer", float(final[0]) if len(final) == 1 else final.tolist()
         if self.classes is not None:
             name, label = f"probability of {self.classes[k]}", self.classes[k]
-            sheet.facts["answer"] = label.item() if hasattr(label, "item") else label
+            sheet.facts["answer"] = as_python(label)
             sheet.facts[name] = float(final[k])
         else:
             sheet.facts["answer"] = answer

@@ -119,10 +119,12 @@ class C45Family(Family):
         return self.cases.question(test, c.feature)
 
     def _sorted(self, table: list[C45Candidate]) -> list[C45Candidate]:
-        figure = "ratio" if self.settings.criterion == "gain_ratio" else "gain"
-        return sorted(
-            table, key=lambda c: (c.verdict != "chosen", not c.admissible, -getattr(c, figure))
-        )
+        by_ratio = self.settings.criterion == "gain_ratio"
+
+        def place(c: C45Candidate) -> tuple[bool, bool, float]:
+            return c.verdict != "chosen", not c.admissible, -c.ratio if by_ratio else -c.gain
+
+        return sorted(table, key=place)
 
     def _line(self, c: C45Candidate) -> tuple[Any, ...]:
         weights = " | ".join(number(w, 4) for w in c.weights[:5])

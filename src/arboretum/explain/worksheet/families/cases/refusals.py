@@ -28,9 +28,9 @@ class CaseRefusals:
 
         Where several columns share a reason, the one that lost most by it is named.
         """
-        figure = "ratio" if self.settings.criterion == "gain_ratio" else "gain"
+        by_ratio = self.settings.criterion == "gain_ratio"
         found: dict[str, list[C45Candidate]] = {}
-        for c in sorted(self.table, key=lambda c: -getattr(c, figure)):
+        for c in sorted(self.table, key=lambda c: -c.ratio if by_ratio else -c.gain):
             if c.verdict != "chosen" and not c.verdict.startswith("smaller"):
                 found.setdefault(c.verdict, []).append(c)
         notes = []
@@ -67,10 +67,11 @@ class CaseRefusals:
                 return f"{test} is out, it hardly separates the cases ({branches}): {info}"
             case "same ratio" | "same gain":
                 same = reason.removeprefix("same ")
-                worth = f"has the same {same}, {number(getattr(c, same))}"
+                worth = f"has the same {same}, {number(c.ratio if same == 'ratio' else c.gain)}"
                 return f"{test} {worth}: of equal splits the first column is taken"
             case "ratio not above epsilon" | "gain not above epsilon":
-                worth = f"{reason.split()[0]} is {number(getattr(c, reason.split()[0]))}"
+                figure = reason.split()[0]
+                worth = f"{figure} is {number(c.ratio if figure == 'ratio' else c.gain)}"
                 return f"{test} is out, its {worth}, not more than epsilon={number(self.settings.epsilon)}"
         return ""
 

@@ -54,7 +54,7 @@ class FriedmanFamily(Family):
             "rows": len(rounds.rows),
             "rows drawn": int(played.drawn.sum()),
         }
-        if hasattr(model, "step_lengths_") and len(model.step_lengths_):
+        if model.step == "line_search":
             sheet.facts["step length η"] = float(model.step_lengths_[m])
         if hasattr(played.loss, "delta"):
             sheet.facts["δ of Huber's loss"] = float(played.loss.delta)
@@ -89,8 +89,9 @@ class FriedmanFamily(Family):
             sheet.add_formula(name, rule, numbers, factor * total / weight)
         kept = float(model.train_score_[m])
         sheet.add_formula("train_score_ the model keeps", "", "", kept)
-        if not played.drawn.all() and hasattr(model, "oob_scores_"):
-            kept = float(model.oob_scores_[m])
+        out_of_bag = self.anatomy.history.figures.get("out-of-bag loss")
+        if not played.drawn.all() and out_of_bag is not None:
+            kept = float(out_of_bag[m])
             sheet.add_formula("oob_scores_ the model keeps", "", "", kept)
 
     def _add_rows(self, sheet: Sheet, m: int, costs: list[Any]) -> None:
@@ -134,11 +135,8 @@ class FriedmanFamily(Family):
         known = y is not None
         header = "round | tree | leaf" + (" | residual" if known else "") + " | adds | F"
         header += " | loss before | loss after" if known else ""
-        answer = model.predict(X)[0]
-        sheet.facts["answer"] = answer.item() if hasattr(answer, "item") else answer
+        self.add_prediction(sheet, X)
         sheet.facts["F"] = float(F[0, 0]) if width == 1 else F[0].tolist()
-        if hasattr(model, "predict_proba"):
-            sheet.facts["class probabilities"] = np.asarray(model.predict_proba(X))[0].tolist()
         sheet.facts |= self.truth(i)
         for k in range(width):
             name = "F" if width == 1 else f"F of class {rounds.output_name(k)}"
@@ -154,7 +152,7 @@ class FriedmanFamily(Family):
     # ------------------------------------------------------------------ out of bag
     def oob(self) -> Sheet:
         model, rounds, lines = self.model, self.rounds, []
-        if not hasattr(model, "oob_scores_"):
+        if "out-of-bag loss" not in self.anatomy.history.figures:
             raise self.refuse("oob")
         for m in range(model.n_estimators_):
             played, after = rounds.played(m), rounds.F(m + 1)

@@ -168,7 +168,8 @@ class FriedmanReplay:
                 how, min_samples_leaf=max(how.min_samples_leaf, ceil(share * played.drawn.sum()))
             )
         rules = textbook_rules(how, model.criterion, self.family.schema, target)
-        rules = replace(rules, two_classes=getattr(model, "n_classes_", None) == 2)
+        labels = self.family.anatomy.labels
+        rules = replace(rules, two_classes=labels is not None and len(labels) == 2)
         alpha = float(model.ccp_alpha)
         return ShownTree(
             self.trees[t],

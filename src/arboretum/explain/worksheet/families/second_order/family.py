@@ -12,7 +12,7 @@ import numpy as np
 from arboretum.explain.worksheet.families.second_order.nodes import leaf_sheet, node_sheet
 from arboretum.explain.worksheet.families.second_order.replay import Replay
 from arboretum.explain.worksheet.families.second_order.rounds import add_rounds_of_row, round_sheet
-from arboretum.explain.worksheet.family import Family, class_names, index_of
+from arboretum.explain.worksheet.family import Family, as_python, class_names, index_of
 from arboretum.explain.worksheet.rendering import number, signed
 from arboretum.explain.worksheet.sheet import Sheet
 from arboretum.lazy import cached_property
@@ -55,7 +55,7 @@ class SecondOrderFamily(Family):
         final = part.answers(matrix, 1, start[None])
         answer = self.anatomy.recipe.steps["predicted"](final)[0]
         margin = final[0].tolist() if final.shape[1] > 1 else float(final[0, 0])
-        sheet.facts["answer"] = answer.tolist() if hasattr(answer, "tolist") else answer
+        sheet.facts["answer"] = as_python(answer)
         sheet.facts["margin"] = margin
         if ensemble.link.name not in ("identity", "own"):
             sheet.facts["link"] = ensemble.link.name

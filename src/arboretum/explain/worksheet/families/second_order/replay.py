@@ -110,7 +110,7 @@ class Replay:
     @cached_property
     def whole(self) -> TrainingTable:
         """The training table with all its rows."""
-        model, given = self.model, self.given
+        model, given, labels = self.model, self.given, self.family.anatomy.labels
         steps = self.family.anatomy.recipe.steps
         y = steps["labels"](given.y, self.family.n_rows)
         groups = None if given.group is None else np.asarray(given.group)
@@ -130,7 +130,7 @@ class Replay:
         return TrainingTable(
             *steps["rows"](table, self.family.matrix, y),
             schema=model.schema_,
-            n_classes=getattr(model, "n_classes_", None),
+            n_classes=None if labels is None else len(labels),
         )
 
     @cached_property
@@ -247,9 +247,9 @@ class Replay:
 
     @contextmanager
     def in_turn(self) -> Iterator[None]:
-        """Let rounds that are asked for one after the other begin where the last ended.
+        """Let rounds that are needed one after the other begin where the last ended.
 
-        Sums are then added up in another order than by a model that is asked once: they may differ in the
+        Sums are then added up in another order than by a model that predicts once: they may differ in the
         last bit.
         """
         self._running = 0, self.start
@@ -401,7 +401,7 @@ class Replay:
 
     @cached_property
     def matrix_seen(self) -> Matrix:
-        """The table as trees saw it: where columns of a bundle met in a row, one of the values was lost."""
+        """The table as trees saw it: where two columns of a bundle had a value in one row, one was lost."""
         matrix, maker = self.table.matrix, self.recipe.table
         if not getattr(maker, "bundle", False):
             return matrix

@@ -1,0 +1,210 @@
+"""What `report` is given, read and checked: targets, names of rows, groups, and how many rows are shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from arboretum.base.copies import of_one_target
+from arboretum.boosting.metric.queries import Queries
+from arboretum.data.target import numbers
+from arboretum.errors import DataError, ParameterError
+from arboretum.explain.pipeline import anatomy_of
+
+__all__ = [
+    "groups_of",
+    "has_column",
+    "one_target",
+    "ranks",
+    "rows_wanted",
+    "take_ids",
+    "target_column",
+    "target_of",
+    "targets_shown",
+    "whole_groups",
+]
+
+_MOST_NODES = 60_000  # of trees, times targets, that one page holds
+_MOST_TARGETS = 12
+
+
+def rows_wanted(rows: Any) -> int | str:
+    """Return how many rows the page contains: "sample", "none" or a number."""
+    if rows in ("sample", "none"):
+        return rows
+    if isinstance(rows, int | np.integer) and not isinstance(rows, bool) and rows >= 0:
+        return int(rows) or "none"
+    raise ParameterError(f"rows of report must be 'sample', 'none' or a whole number, got {rows!r}")
+
+
+# ---------------------------------------------------------------------- targets
+def targets_shown(model: Any, output: int | None) -> list[int | None]:
+    """Return the targets a page has: the given one, or all if there is room, else the first.
+
+    >>> from arboretum import CARTRegressor
+    >>> targets_shown(CARTRegressor().fit([[0.0], [1.0]], [[1.0, 5.0], [2.0, 6.0]]), None)
+    [0, 1]
+    """
+    anatomy = anatomy_of(model, "report")
+    n = anatomy.n_targets
+    if n == 1 or output is not None:
+        return [output]
+    nodes = sum(len(tree) for tree in anatomy.trees)
+    if n > _MOST_TARGETS or n * nodes > _MOST_NODES:
+        return [0]
+    return list(range(n))
+
+
+def one_target(model: Any, output: int | None) -> Any:
+    """Return a model that predicts one of its targets; itself if it has only one.
+
+    Examples
+    --------
+    >>> from arboretum import CARTRegressor
+    >>> model = CARTRegressor().fit([[0.0], [1.0]], [[1.0, 5.0], [2.0, 6.0]])
+    >>> one_target(model, 1).predict([[1.0]]).tolist()
+    [6.0]
+    """
+    n = anatomy_of(model, "report").n_targets
+    if output is not None and not 0 <= output < n:
+        raise ParameterError(
+            f"output of report must be one of the model's targets, 0 to {n - 1}, got {output}"
+        )
+    if n == 1:
+        return model
+    try:
+        return of_one_target(model, output or 0)
+    except ValueError:
+        raise ParameterError(
+            f"this {type(model).__name__} predicts {n} targets by members: a report needs trees or forests "
+            "of several targets, or a model of one target"
+        ) from None
+
+
+def target_column(y: Any, n_outputs: int, output: int | None) -> tuple[Any, str | None]:
+    """Return one column of a target of several, and its name; y itself if there is one."""
+    if n_outputs == 1:
+        return y, None
+    values = np.asarray(y)
+    if values.ndim != 2 or values.shape[1] != n_outputs:
+        raise DataError(
+            f"y has the shape {values.shape}: the model predicts {n_outputs} targets, give a column for each"
+        )
+    output = output or 0
+    return values[:, output], str(y.columns[output]) if hasattr(y, "columns") else None
+
+
+def target_of(model: Any, y: Any, n_rows: int) -> np.ndarray:
+    """Return y as an array of labels or numbers, one for every row."""
+    classes = anatomy_of(model, "report").labels
+    if classes is None:
+        values, _ = numbers(y, n_rows=n_rows, estimator_name=type(model).__name__)
+        if values.shape[1] > 1:
+            raise DataError("y has several columns: a report is about one target")
+        return values[:, 0]
+    found = np.asarray(y)
+    if found.ndim == 2 and found.shape[1] == 1:
+        found = found[:, 0]
+    if found.ndim != 1 or len(found) != n_rows:
+        raise DataError(f"y has the shape {found.shape} for {n_rows} rows of X: one label for each")
+    if found.dtype == object or classes.dtype == object:
+        found = found.astype(object)
+    if not np.isin(found, classes).any():
+        shown = ", ".join(map(str, classes[:4].tolist()))
+        raise DataError(
+            f"no label of y is a class of the model, whose classes are {shown}: give labels, not codes"
+        )
+    return found
+
+
+# ---------------------------------------------------------------------- rows
+def take_ids(model: Any, X: Any, ids: Any) -> tuple[Any, list[str] | None]:
+    """Return the table of the model's columns, and the name of every row; None: its position.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : table
+    ids : str, array-like or None
+        A column of X, which is left out of the table if the model (or pipeline) has no such column; one id
+        for each row; or None: the index of a dataframe, unless it only numbers the rows.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from arboretum import CARTClassifier
+    >>> X = pd.DataFrame({"a": [1.0, 2.0]}, index=[7, 3])
+    >>> model = CARTClassifier().fit(X, [0, 1])
+    >>> take_ids(model, X, None)[1], take_ids(model, X, ["x", "y"])[1]
+    (['row 7', 'row 3'], ['x', 'y'])
+    """
+    if isinstance(ids, str):
+        if not has_column(X, ids):
+            raise DataError(f"ids: X has no column {ids!r}")
+        names = [f"{ids} {one}" for one in np.asarray(X[ids]).tolist()]
+        known = _columns_given(model)
+        kept = [name for name in X.columns if name != ids or name in known]
+        return X[kept], names
+    if ids is not None:
+        names = [str(one) for one in np.asarray(ids).reshape(-1).tolist()]
+        if len(names) != len(X):
+            raise DataError(f"ids: {len(names)} ids for {len(X)} rows of X")
+        return X, names
+    if not hasattr(X, "iloc") or _numbers_rows(X.index):
+        return X, None
+    index = X.index
+    word = index.name if isinstance(index.name, str) else "row"
+    return X, [f"{word} {one}" for one in index.tolist()]
+
+
+def _numbers_rows(index: Any) -> bool:
+    """Return whether the index of a dataframe is 0, 1, 2, …"""
+    return index.dtype.kind in "iu" and np.array_equal(index.to_numpy(), np.arange(len(index)))
+
+
+def _columns_given(model: Any) -> list[str]:
+    """Return the columns that a model or a pipeline takes, where they have names."""
+    return list(getattr(model, "feature_names_in_", ()))
+
+
+def has_column(X: Any, name: str) -> bool:
+    """Return whether a table has a column of this name."""
+    return hasattr(X, "columns") and name in list(X.columns)
+
+
+# ---------------------------------------------------------------------- groups
+def ranks(model: Any) -> bool:
+    """Return whether a model predicts the order of rows in groups."""
+    return anatomy_of(model, "report").family == "second order" and model.target == "orders"
+
+
+def groups_of(model: Any, group: Any, n_rows: int) -> np.ndarray | None:
+    """Return the checked sizes of groups of a ranker's table, None for other models."""
+    name = type(model).__name__
+    if not ranks(model):
+        if group is not None:
+            raise DataError(
+                f"report: {name} does not rank, so rows have no groups: leave out group="
+            )
+        return None
+    if group is None:
+        raise DataError(
+            f"report: {name} ranks rows in groups: give group=, the number of rows of each"
+        )
+    return Queries(group, n_rows).sizes
+
+
+def whole_groups(sizes: np.ndarray, most: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of some groups, at most ``most`` rows but at least one group, and their sizes.
+
+    >>> rows, sizes = whole_groups(np.array([2, 3, 2]), 4, seed=0)
+    >>> len(rows) == sum(sizes.tolist()) <= 4
+    True
+    """
+    drawn = np.random.default_rng(seed).permutation(len(sizes))
+    kept = max(int(np.searchsorted(np.cumsum(sizes[drawn]), most, side="right")), 1)
+    chosen = np.sort(drawn[:kept])
+    start = np.cumsum(sizes) - sizes
+    rows = np.concatenate([np.arange(start[g], start[g] + sizes[g]) for g in chosen])
+    return rows, sizes[chosen]
