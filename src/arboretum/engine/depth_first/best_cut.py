@@ -170,7 +170,7 @@ def _search(columns, bench, rows, label, number, left):
 
 @addressed
 def best_cut(columns, bench, rows):
-    """Search as many columns as the rules ask for, and more until one varies; write the best cut to the node.
+    """Search as many columns as the rules set, and more until one varies; write the best cut to the node.
 
     When columns compete, something is charged for every category that gains by its order alone
     (`free_categories`): what one more is expected to gain if it means nothing. ``columns`` is the address of

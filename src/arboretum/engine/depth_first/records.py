@@ -10,7 +10,7 @@ left first. A target is added up in one of three forms, the plainest that serves
 All sums are whole numbers on a grid. It is chosen once for a tree of a forest, and anew for every node
 of a single regression tree (``regrid``), whose last bits may matter to somebody.
 
-What a way of growing does not need is None. Functions ask ``is not None`` of their arguments, and what
+What a way of growing does not need is None. Functions test their arguments with ``is not None``, and what
 they would do with it is not even compiled: the first fit on a machine waits for its own way only.
 """
 
@@ -40,7 +40,7 @@ __all__ += [
 
 NUMBER, RANK, CATEGORY = 0, 1, 2  # kinds of columns
 ONE_SUM, ONE_LABEL, CHANNELS = 0, 1, 2  # forms of a target
-# cells of a code: the last count that met it, how many rows, their weight, one of them, their sums
+# cells of a code: the last count in which it occurred, how many rows, their weight, one of them, their sums
 STAMP, ROWS, WEIGHT, EXAMPLE, SUMS = 0, 1, 2, 3, 4
 
 
@@ -117,7 +117,7 @@ class TreeRules(NamedTuple):
     gain_unit: float  # what a score is to be multiplied by
     bounded: bool  # there are monotone constraints
     regrid: bool  # every node has its own grid
-    exhaustive: int  # so many categories at a node are tried in every subset
+    exhaustive: int  # up to this many categories at a node are tried in every subset
     rounds: int  # of the power iteration that orders more of them
     charge: float  # share of a row's impurity that a category more is held to gain by chance
     loner: float  # what one of a single row gains more than that, as a share of it
@@ -150,7 +150,7 @@ class Counter(NamedTuple):
     cells: (
         np.ndarray
     )  # (most codes + 1, SUMS + n_channels) int64: STAMP, ROWS, WEIGHT, EXAMPLE, the sums
-    seen: np.ndarray  # (most codes + 1,) int64: the codes met, in the order they are cut
+    seen: np.ndarray  # (most codes + 1,) int64: the codes that occur, in the order they are cut
     key: np.ndarray  # (most codes + 1,) float64: what categories are ordered by
     axis: np.ndarray  # (3, n_channels) float64: scratch of that order
     takes: np.ndarray  # (most codes + 1,) uint8: does the category go left?
@@ -207,7 +207,7 @@ class Growing(NamedTuple):
     y: (
         np.ndarray | None
     )  # (n_rows, n_outputs) float64, by row: only where every node has its own grid
-    row_weight: np.ndarray | None  # (n_rows,) float64: likewise; empty if every row weighs 1
+    row_weight: np.ndarray | None  # (n_rows,) float64: the same; empty if every row weighs 1
     out: RandomTreeNodes
     stack: np.ndarray  # (n_rows + 2,) BRANCH: those that wait to be searched
     later: np.ndarray  # (n_rows + 2,) BRANCH: those that are grown on a copy of their columns
@@ -260,7 +260,7 @@ NODE_AT_HAND = np.dtype(
         ("below", np.int64),  # a row of the largest value on the left
         ("above", np.int64),  # and of the next value
         ("gain", np.float64),
-        # ------------------------------ what was read of one column, and how its rows were parted
+        # ------------------------------ what was read of one column, and how its rows were split
         ("low", np.int64),
         ("high", np.int64),
         ("weight_behind", np.int64),  # of the rows that pad it to whole blocks of eight: what is

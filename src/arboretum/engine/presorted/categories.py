@@ -25,7 +25,7 @@ from arboretum.engine.split.score import squares_from_mean
 
 __all__ = ["divide_counted", "scan_categories"]
 
-_FEW = np.int64(32)  # so many are put in order by insertion
+_FEW = np.int64(32)  # up to this many are put in order by insertion
 
 
 @subkernel

@@ -7,7 +7,7 @@ out of order, and what is added to stays in the nearest cache. Then a node walks
     code of the row       2   0   2   1   0   2
     node of the row       a   b   a   a   b   a
     cells of a            -   1   3             sums, weights and rows of the codes 0, 1, 2
-    cuts of a                   |               before each code that is met, but the first
+    cuts of a                   |               before each code that occurs, but the first
 
 The cuts, their scores and which of them wins are those of search.py; instead of a place in the list,
 ``found.place`` is the first code on the right and ``found.sizes`` the last one on the left.

@@ -28,7 +28,7 @@ __all__ = [
 
 @subkernel
 def gather_rows(inside, work):
-    """Put all rows into node 0; ``inside`` tells who is in the bag, empty if all are.
+    """Put all rows into node 0; ``inside`` marks those in the bag, empty if all are.
 
     inside (n_rows,) uint8, or empty; work (node, words, order, ...) a `LevelWork`.
     """
@@ -151,7 +151,7 @@ def write_numbers(r, weight, whole_weights, scale, words):
 def place_rows(row_weight, whole_weights, work):
     """Write the place of its node in the level to the word of every row; add up the rows of every node.
 
-    The node behind the last is nobody's.
+    The node behind the last one holds the other rows.
     """
     order, words, nobody, k = work.order, work.words, work.n_open[0], 0
     number_bits = ~np.int64(SLOT)

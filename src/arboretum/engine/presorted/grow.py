@@ -57,7 +57,7 @@ class LevelRows(NamedTuple):
 
     r: np.ndarray  # (n_rows,) float64: residuals
     weight: np.ndarray  # (n_rows,) float64; empty if every row weighs 1
-    row_weight: np.ndarray  # (n_rows,) int64: on its grid; empty likewise
+    row_weight: np.ndarray  # (n_rows,) int64: on its grid; empty if every row weighs 1
     inside: np.ndarray  # (n_rows,) uint8: whether a row is in the bag; empty if all are
     bag: np.ndarray  # (n_in_bag,) int64: the rows in the bag; empty if all are
 
@@ -115,16 +115,16 @@ class LevelWork(NamedTuple):
     mean: np.ndarray  # (nodes of a level + 1,) float64: on the grid
     weight: np.ndarray  # float64, as many
     rows: np.ndarray  # int64, as many
-    taken: np.ndarray  # (nodes of a level, columns) bool: those a node may ask
+    taken: np.ndarray  # (nodes of a level, columns) bool: those a node may be cut on
     n_nodes: np.ndarray  # (1,) int64: nodes so far
     n_open: np.ndarray  # (1,) int64: nodes of the level
     next_ids: np.ndarray  # int64: first children of the level, scratch
-    next_keys: np.ndarray  # uint64: keys of their parents, likewise
+    next_keys: np.ndarray  # uint64: keys of their parents, scratch
 
 
 @inline
 def _is_worth(nodes, limits, k):
-    """Tell whether a node may be divided at all."""
+    """Return whether a node may be divided at all."""
     return (
         nodes.impurity[k] > 0.0
         and nodes.count[k] >= max(limits.samples_split, 2 * limits.samples_leaf)
@@ -140,7 +140,7 @@ def _make_leaf(nodes, k):
 
 @kernel
 def make_root(rows, limits, nodes, work):
-    """Put all rows into node 0; ``work.n_open`` tells whether it may be divided."""
+    """Put all rows into node 0; ``work.n_open`` is 1 if it may be divided, else 0."""
     gather_rows(rows.inside, work)
     write_numbers(rows.r, rows.weight, limits.whole_weights, limits.scale, work.words)
     _make_leaf(nodes, 0)
@@ -197,7 +197,7 @@ def _middle(low, high):
 
 @subkernel
 def _write_question(table, work, found, nodes, f, k, node, counted):
-    """Write what a node asks; categories it has not met go where missing values go."""
+    """Write the split of a node; categories that none of its rows has go where missing values go."""
     place = found.place[f, k]
     nodes.kind[node] = SUBSET if table.kind[f] == CATEGORIES else THRESHOLD
     if table.kind[f] != CATEGORIES and counted:
@@ -285,7 +285,7 @@ def close_level(table, rows, limits, work, found, nodes):
 
 @kernel
 def grow_tree(parts, table, rows, limits, work, scratch, found, nodes, columns):
-    """Grow a tree in one thread; ``work.n_nodes`` tells its nodes, ``work.node`` the leaf of every row."""
+    """Grow a tree in one thread; write its nodes, and the leaf of every row to ``work.node``."""
     call_at(parts.root, (rows, limits, nodes, work))
     for _ in range(limits.depth):
         if work.n_open[0] == 0:

@@ -49,7 +49,7 @@ class LevelParts(NamedTuple):
 
 @subkernel
 def part_of(table, f, m, rows, limits):
-    """Return how a column is searched where a level has m nodes, nobody's included."""
+    """Return how a column is searched where a level has m nodes, the last one included."""
     if is_counted(table, f, m):
         return COUNTED
     if table.kind[f] == CATEGORIES:
@@ -99,9 +99,9 @@ def scan_in_python(table, columns, rows, limits, work, scratch, found):
 
 @kernel
 def scan_drawn(parts, table, rows, limits, work, scratch, found):
-    """Let every node look at columns of its own: so many, and more until one of them varies.
+    """Search columns drawn for every node: ``limits.columns``, and more until one of them varies.
 
-    ``work.taken`` is filled with the columns a node may ask.
+    ``work.taken`` is filled with the columns a node may be cut on.
     """
     width, m, order = len(table.lists), work.n_open[0], scratch.order
     keys, most, taken = work.keys, limits.columns, work.taken

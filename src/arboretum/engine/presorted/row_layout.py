@@ -28,4 +28,4 @@ SLOT_BITS = 8  # of a row's word: the node; the others: what the row adds
 SLOT = np.uint64((1 << SLOT_BITS) - 1)
 SHIFT = np.int64(SLOT_BITS)
 LEFT, MET, VARIES = 1, 2, 4  # of missing values; the node has two values (only if asked for)
-ROWS_PER_CELL = 4  # a column is counted where there are so many rows for every node and code
+ROWS_PER_CELL = 4  # a column is counted where there are this many rows for every node and code

@@ -8,7 +8,7 @@ never moved again; a word per row says what the row adds and in which node of th
     cuts                  ·   ·  |a  |a  |b  |a         before each row whose value is new to its node
 
 so one pass meets every cut of every node, each node with sums of its own. Rows out of the bag, or in
-nodes that are leaves by now, stand in a last node that nobody asks about. Sums are whole numbers (see
+nodes that are leaves by now, stand in a last node that is not searched. Sums are whole numbers (see
 fixed_point.py), so the answer does not depend on the number of threads.
 """
 
@@ -79,11 +79,11 @@ class LevelBest(NamedTuple):
         np.ndarray
     )  # (n_columns, n_nodes) int64: LEFT if gaps go left, MET if there are any, VARIES
     arranged: np.ndarray  # (n_columns, n_rows) uint32: categories of the nodes in their order
-    sizes: np.ndarray  # (n_columns, n_nodes) int64: categories a node has met; else of no use
+    sizes: np.ndarray  # (n_columns, n_nodes) int64: categories in a node; else of no use
 
 
 class LevelScratch(NamedTuple):
-    """What one thread searches with: a place for every node of a level, nobody's included."""
+    """What one thread searches with: a place for every node of a level and one for other rows."""
 
     columns: np.ndarray  # int64: those that are searched the same way
     drawn: np.ndarray  # int64: those that some node draws
@@ -93,9 +93,11 @@ class LevelScratch(NamedTuple):
     missing_sum: np.ndarray  # (nodes,) int64: the same of the rows that miss the value
     missing_weight: np.ndarray  # (nodes,) int64
     missing_rows: np.ndarray  # (nodes,) int64
-    values: np.ndarray  # int64: how many a node has met
+    values: np.ndarray  # int64: how many values occur in a node
     start: np.ndarray  # int64: where a node's rows or categories begin
-    at: np.ndarray  # int64: where its next row goes; of categories, nodes that were met
+    at: (
+        np.ndarray
+    )  # int64: where its next row goes; of categories, nodes that have the category at hand
     left_rows: np.ndarray  # (nodes,) float64: ``left`` where rows weigh 1
     last: np.ndarray  # uint64: the code of a node's last row
     best: np.ndarray  # (2, nodes) float64: missing values go right, and left
@@ -118,7 +120,7 @@ class LevelScratch(NamedTuple):
 
 
 def new_scratch(table: LevelTable, level: int, *, weighted: bool, draws: bool) -> LevelScratch:
-    """Return scratch for levels of so many nodes."""
+    """Return scratch for levels of ``level`` nodes."""
     width, n = table.values.shape
     m = level + 1
     both = 2, m
@@ -256,7 +258,7 @@ def _scan_full(entries, present, rows, limits, work, scratch):
 
 @subkernel
 def is_counted(table, f, m):
-    """Tell whether a column is counted where a level has m nodes, nobody's included."""
+    """Return whether a column is counted where a level has m nodes, the last one included."""
     if len(table.coded) == 0 or table.coded[f] < 0:
         return False
     return m * (table.n_values[f] + 1) * ROWS_PER_CELL <= table.values.shape[1]
@@ -266,7 +268,7 @@ def is_counted(table, f, m):
 # All have the same arguments:
 #   table, columns        which to search
 #   rows, limits, work    LevelRows, Limits, LevelWork of grow.py: weights, what each side needs, words of
-#                         the rows with mean, weight and rows of the level's nodes; the last is nobody's
+#                         the rows with mean, weight and rows of the level's nodes; the last is not searched
 #   scratch, found        LevelScratch; LevelBest, filled for the columns searched
 @subkernel
 def _begin(scratch, m):
@@ -297,7 +299,7 @@ def _keep(f, scratch, m, found):
 
 @subkernel
 def _count_ends(entries, words, last, first, values):
-    """Write 2 for nodes whose first and last value differ, 1 for others; every node but nobody's has rows.
+    """Write 2 for nodes whose first and last value differ, 1 for others; every node but the last has rows.
 
     entries (n_rows,) uint32; words (n_rows,) int64; last (n_nodes,) uint64; first (n_nodes,) int64,
     scratch; values (n_nodes,) int64, written.

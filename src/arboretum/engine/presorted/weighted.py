@@ -1,4 +1,4 @@
-"""Searching columns of weighted numbers: what AdaBoost asks for again and again.
+"""Searching columns of weighted numbers: what AdaBoost needs again and again.
 
 `search.scan_full` looks after everything: weights, missing values, both sides that they may take, the cut
 behind the last row. A column of weighted numbers that misses none needs little of it. Its rows are dealt to
@@ -9,7 +9,7 @@ their nodes, in their order, and each node is walked alone:
                   with d² > best · n_L n_R?  If not, their sums are all that is needed
     the others    row by row; only what may be better is scored
 
-The best so far may be another column's: of those that cannot win, no cut is told. A row adds at least its
+The best so far may be another column's: of those that cannot win, no cut is reported. A row adds at least its
 weight times the smallest target, so S' = S - n · smallest only rises, and d lies between two numbers along
 the 64 rows. The trees are the same to the last bit.
 """
@@ -48,7 +48,7 @@ def _deal(entries, words, row_weight, whole_weights, at, numbers, weights, place
 
 @subkernel
 def _is_new(entries, before, place):
-    """Tell whether the value of an entry differs from that of an earlier one."""
+    """Return whether the value of an entry differs from that of an earlier one."""
     seen = np.uint32(0)
     for i in range(np.uint64(before) + np.uint64(1), np.uint64(place) + np.uint64(1)):
         seen |= entries[i]
@@ -57,7 +57,7 @@ def _is_new(entries, before, place):
 
 @subkernel
 def _may_win(left_sum, left_weight, more, heavier, node, smallest, bar):
-    """Tell whether a cut among some rows, which add ``more`` and weigh ``heavier``, may score above a bar."""
+    """Return whether a cut among some rows, which add ``more`` and weigh ``heavier``, may beat ``bar``."""
     mean, weight, _ = node
     before, added = np.float64(left_weight), np.float64(heavier)
     s, after = np.float64(left_sum), np.float64(left_weight + heavier)

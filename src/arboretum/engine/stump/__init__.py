@@ -1,1 +1,1 @@
-"""The best tree of depth 1, again and again with other weights: what AdaBoost asks for."""
+"""The best tree of depth 1, again and again with other weights: what AdaBoost needs."""

@@ -1,6 +1,6 @@
 """The best stump of weighted rows, two classes: one walk along every presorted column.
 
-Boosting asks for it again and again with other weights. Columns are sorted once (columns/presort.py); the
+Boosting needs it again and again with other weights. Columns are sorted once (columns/presort.py); the
 weights of a round go onto a grid of whole numbers that add up to less than 2^53, and a row carries its weight
 and its class in one word:
 
@@ -265,7 +265,7 @@ def search_category_stumps(
     chance, loner : float64 array, float
         See `score.free_categories`; the chance of every column, 0 where it is not charged.
     takes : uint8 array
-        Filled for the best column: 1 goes left, 0 right, 2 is not met.
+        Filled for the best column: 1 goes left, 0 right, 2 does not occur.
 
     columns (n_some,) int64; codes (n_columns, n_rows) uint32; n_codes, starts (n_columns,) int64; chance
     (n_columns,) float64; counts (n_counts,) int64; words (n_rows,) int64; takes (most codes,) uint8,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["TreeGrid", "share_a_grid", "to_grid"]
 
 # of many classes a single tree tries every subset of up to EXHAUSTIVE categories and orders more of them
-# in so many rounds; a tree of a forest does less
+# in this many rounds; a tree of a forest does less
 _ROUNDS, _FEW_SUBSETS, _FEW_ROUNDS = 50, 5, 4
 _NUMBER_BITS = 30  # of a sum of weights that multiply numbers on a grid
 _NO_LIMIT = np.iinfo(np.int64).max
@@ -39,7 +39,7 @@ class TreeGrid:
 
 
 def share_a_grid(target: GrowTarget, settings: Growth, weights: np.ndarray) -> bool:
-    """Tell whether trees of these weights can be grown by the same rules."""
+    """Return whether trees of these weights can be grown by the same rules."""
     plain = target.outputs == 1 and settings.monotone is None and settings.criterion != stat.POISSON
     if not plain or np.any(weights != np.floor(weights)):
         return False
@@ -116,7 +116,7 @@ def _weights_on_grid(weights: np.ndarray, bits: int) -> tuple[np.ndarray, float]
 
 
 def _number_grid(y: np.ndarray, weight: int) -> tuple[float, int]:
-    """Return the middle and the binary digits of a grid so fine that no sum of so many rows overflows.
+    """Return the middle and the binary digits of a grid so fine that no sum of the rows overflows.
 
     The grid decides between splits; what nodes answer is summed in float64.
     """

@@ -32,7 +32,7 @@ _KINDS = {"numeric": records.NUMBER, "ordinal": records.RANK, "categorical": rec
 _LARGE = (
     3 << 20
 )  # bytes of a table whose branches are copied: the cache serves a smaller one as it is
-_NARROW = 65_535  # so many codes, and missing, take two bytes
+_NARROW = 65_535  # up to this many codes, and missing, take two bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class TreeTable:
 
     @cached_property
     def node_kinds(self) -> np.ndarray:
-        """What a node is that asks for each column; the last is what one is that asks for none."""
+        """The kind of a node that is split on each column; the last one is that of a leaf."""
         kinds = np.full(len(self.features.kind) + 1, THRESHOLD, np.uint8)
         if self.has_categories:
             kinds[:-1][self.features.kind == records.CATEGORY] = SUBSET

@@ -41,7 +41,7 @@ class BinnedColumns:
         return codes
 
     def are_counted(self, n: int, depth: int | None) -> bool:
-        """Tell whether so many rows are counted in all nodes, whatever the level."""
+        """Return whether n rows are counted in all nodes, whatever the level."""
         level = 1 + 2 ** ((depth or 1) - 1)
         most = int(self.store.n_codes.max(initial=0)) + 1
         return level * most * ROWS_PER_CELL <= n

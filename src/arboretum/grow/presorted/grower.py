@@ -226,7 +226,7 @@ class PresortedGrower:
         return self.parts
 
     def _scratch(self, rows: LevelRows, limits: Limits) -> LevelScratch:
-        """Return what a thread searches with; it is put by for the next one."""
+        """Return what a thread searches with; it is kept for the next one."""
         try:
             return self.spares.pop()
         except IndexError:  # every other thread has its own

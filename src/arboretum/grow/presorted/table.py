@@ -44,7 +44,7 @@ def level_table(
         for column, kind in zip(schema.columns, kinds.tolist(), strict=True)
     ]
     if bins is not None and bins.are_counted(n, settings.max_depth):
-        lists, present = np.empty(shape, np.uint32), np.full(width, n)  # nobody looks at lists
+        lists, present = np.empty(shape, np.uint32), np.full(width, n)  # lists are not read
         for f in range(width):
             present[f] -= np.count_nonzero(np.isnan(column(f)))
         codes = bins.codes()
