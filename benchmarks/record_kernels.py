@@ -119,7 +119,7 @@ def main() -> int:
         calls = dict(zip(users, pool.map(run, users)))
     known = list(read_table()) if TABLE.exists() else []
     signatures = merge(calls, [one for one in known if one.users & every.keys()])
-    write_table(signatures)
+    write_table(signatures, recorded=users)
     names = {(one.kernel, json.dumps(one.arguments)) for one in known}
     new = sum((one.kernel, json.dumps(one.arguments)) not in names for one in signatures)
     lines = (line for lines in calls.values() for line in lines)

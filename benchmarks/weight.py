@@ -53,10 +53,9 @@ SPLIT_SCANS = {
     "engine/presorted/counted.py": "scan_counted",
     "engine/presorted/search.py": "_scan_plain _scan_full",
     "engine/presorted/weighted.py": "_walk_cuts _walk_node",
-    "engine/depth_first/best_cut.py": "_walk_squares _walk_channels",
-    "engine/depth_first/counts.py": "walk_counts walk_sums",
-    "engine/depth_first/few_rows.py": "cut_few",
-    "engine/depth_first/random_cut.py": "_ask_squares _ask_labels _ask_general",
+    "engine/depth_first/best_cut.py": "_walk_keys",
+    "engine/depth_first/counts.py": "walk_counts",
+    "engine/depth_first/random_cut.py": "_score_cut",
     "engine/depth_first/toss.py": "toss",
     "engine/split/absolute.py": "_best_cut",
     "engine/split/categories.py": "scan_categories",
@@ -65,7 +64,6 @@ SPLIT_SCANS = {
     "engine/split/many_sums.py": "_walk",
     "engine/split/one_sum.py": "_walk",
     "engine/stump/classes.py": "_walk",
-    "engine/stump/error.py": "_walk",
     "engine/stump/two_classes.py": "_walk_cuts _walk_categories",
 }
 WALKS = {

@@ -31,7 +31,7 @@ def test_without_a_terminal_it_is_one_note(capsys):
     stopwatch._note_once.cache_clear()
     for _ in range(2):
         with working("nothing"):
-            compiled.tell("compiling …")
-            compiled.tell(None)
-    assert compiled.tell is None
+            compiled.show("compiling …")
+            compiled.show(None)
+    assert compiled.show is None
     assert capsys.readouterr().err == "note: compiling …\n"

@@ -119,7 +119,7 @@ def test_rows_that_are_drawn_leave_bins_and_class_weights_to_each_fit():
     ("options", "expected"),
     [
         ({"max_depth": 1}, "StumpGrower"),
-        ({"max_depth": 1, "criterion": "error"}, "StumpGrower"),
+        ({"max_depth": 1, "criterion": "error"}, "CartGrower"),
         ({"max_depth": 1, "criterion": "entropy"}, "CartGrower"),
         ({"max_depth": 1, "max_bins": 8}, "CartGrower"),
         ({"max_depth": 1, "min_samples_leaf": 5}, "PresortedGrower"),

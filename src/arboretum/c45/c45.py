@@ -23,7 +23,7 @@ __all__ = ["C45Classifier", "grow_collapsed"]
 
 
 def grow_collapsed(model: Any, table: CaseTable) -> Draft:
-    """Grow a tree by the parameters of a model, and collapse it if that is asked for."""
+    """Grow a tree by the parameters of a model, and collapse it if the model does."""
     from arboretum.c45.growing import C45Growth, grow
     from arboretum.c45.pruning import collapse
     from arboretum.c45.search import by_ratio, many_values
@@ -47,9 +47,9 @@ def grow_collapsed(model: Any, table: CaseTable) -> Draft:
 class C45Classifier(CaseTreeClassifier):
     """Quinlan's C4.5: multiway tests on categories, thresholds on numbers, pruned by estimated errors.
 
-    The test of largest gain ratio is asked, among those whose gain is at least average (`gate`), if the
+    A node takes the test of largest gain ratio among those whose gain is at least average (`gate`), if the
     ratio exceeds `epsilon`. Rows that miss
-    the asked value go down every branch, a fraction of their weight in each, in training and in
+    the value of a test go down every branch, a fraction of their weight in each, in training and in
     prediction. The grown tree is collapsed and pruned.
 
     Most textbooks state C4.5 without all but the ratio and the threshold: that is
@@ -158,7 +158,7 @@ class C45Classifier(CaseTreeClassifier):
         return case_table(matrix, self.schema_, codes, w, self.n_classes_, n_jobs=self._threads())
 
     def _grow(self, table: CaseTable) -> Draft:
-        """Grow a tree, collapse it, and prune it by errors if that is asked for."""
+        """Grow a tree, collapse it, and prune it by errors if `pruning` is "error"."""
         from arboretum.c45.pruning import Pessimism, prune_by_errors
 
         draft = grow_collapsed(self, table)

@@ -1,4 +1,4 @@
-"""Cutting columns of numbers into bins, so that ID3 can ask about them.
+"""Cutting columns of numbers into bins, so that ID3 can split on them.
 
     cuts       2.45     4.9               quantile_cuts: bins of about equal weight
     bins    0   |   1    |    2           mdl_cuts: where the classes change, if a cut pays for itself
@@ -166,7 +166,7 @@ def _bits(x: np.ndarray) -> np.ndarray:
 
 
 def _pays(whole: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> bool:
-    """Tell whether gain > (log2(N - 1) + Δ) / N, Δ = log2(3^k - 2) - (k·H - k1·H1 - k2·H2)."""
+    """Return whether gain > (log2(N - 1) + Δ) / N, Δ = log2(3^k - 2) - (k·H - k1·H1 - k2·H2)."""
     n = float(whole.sum())
     h, h1, h2 = (_entropy(counts) for counts in (whole, lower, upper))
     k, k1, k2 = (int(np.count_nonzero(counts)) for counts in (whole, lower, upper))
@@ -237,7 +237,7 @@ def _bin_sparse(matrix: SparseMatrix, cuts: Mapping[int, np.ndarray]) -> SparseM
 def bin_labels(cuts: np.ndarray, kind: str = "numeric") -> tuple[str, ...]:
     """Name the bins between some cut points; ``kind`` is how a value of the column is written.
 
-    A bin holds its upper end. Numbers have as many digits as it takes to tell the cuts apart.
+    A bin holds its upper end. Numbers have as many digits as make the cuts differ.
 
     >>> bin_labels(np.array([2.45, 4.9]))
     ('up to 2.45', '2.45 to 4.9', 'above 4.9')

@@ -110,7 +110,7 @@ class CaseTreeClassifier(Classes, TreeModel):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the class shares of the leaf each row reaches.
 
-        A row that misses a value the tree asks for reaches several leaves; each answers in proportion
+        A row that lacks a value the tree tests reaches several leaves, each of which counts in proportion
         to the fraction of the row that reaches it.
         """
         matrix = self._encode(X)

@@ -1,6 +1,6 @@
 """Growing by C4.5 (and ID3): level by level, with fractional cases.
 
-A level is searched (search.py), every node that found a question is divided, and the cases of its
+A level is searched (search.py), every node that has a test is divided, and the cases of its
 children make the next level. Rows that miss values multiply on the way down, so a level may be wider
 than the table; it is then divided a few nodes at a time, and their branches are finished first:
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from arboretum.c45.nodes import Draft
-from arboretum.c45.search import CaseLevel, ask, search
+from arboretum.c45.search import CaseLevel, make_questions, search
 from arboretum.c45.table import CaseTable
 from arboretum.engine import parallel
 from arboretum.engine.cases.cases import (
@@ -43,7 +43,7 @@ class C45Growth:
     Attributes
     ----------
     choose : callable
-        Of the gains, split informations and admissibility, (columns, nodes) each, the column to ask
+        Of the gains, split informations and admissibility, (columns, nodes) each, the column to test
         in every node; -1 for none.
     min_cases : float
         Weight that two branches of a test need.
@@ -68,10 +68,10 @@ class C45Growth:
 
 @dataclass(eq=False)
 class _Divided:
-    """A level whose questions are known and whose children are still to be made."""
+    """A level whose tests are chosen and whose children are still to be made."""
 
     level: CaseLevel
-    places: np.ndarray  # of the nodes that ask, in the level
+    places: np.ndarray  # of the nodes that are divided, in the level
     questions: Questions
 
 
@@ -97,7 +97,7 @@ class _Grower:
                 chosen, best_tests = search(self.table, task, self.growth, self.bits)
                 places = np.flatnonzero(chosen >= 0)
                 if len(places):
-                    questions = ask(
+                    questions = make_questions(
                         self.table, task, self.growth, self.bits, places, chosen, best_tests
                     )
                     stack.append(_Divided(task, places, questions))
@@ -126,7 +126,7 @@ class _Grower:
         )
 
     def _worth(self, total: np.ndarray, size: np.ndarray, depth: int) -> np.ndarray:
-        """Tell which nodes are worth searching."""
+        """Return which nodes are worth searching."""
         weight = total.sum(axis=1)
         worth = weight - total.max(axis=1) > TIE * weight
         worth &= (weight >= self.growth.min_weight - TIE) & (size >= self.growth.min_rows)

@@ -1,6 +1,6 @@
-"""ID3 (Quinlan 1986): ask the category that tells most about the class, one branch per value, repeat.
+"""ID3 (Quinlan 1986): split on the category that reveals most about the class, one branch per value, repeat.
 
-Numbers have to be cut into bins first (discretize.py). The tree then asks about the bins, so it has a
+Numbers have to be cut into bins first (discretize.py). The tree then splits on the bins, so it has a
 schema of its own:
 
     schema_         petal length: number         what tables to fit and predict hold
@@ -88,8 +88,8 @@ class ID3Classifier(CaseTreeClassifier):
         "min_samples_split": GROWTH["min_samples_split"],
         "discretize": Parameter(
             p.one_of("mdl", "quantile", None),
-            "How to cut numbers into bins: where it tells enough about the class to pay for the "
-            "description of the cut (Fayyad and Irani 1993), into bins of about equal weight, or not at "
+            "How to cut numbers into bins: where a cut gains enough to pay for the "
+            "description of itself (Fayyad and Irani 1993), into bins of about equal weight, or not at "
             "all: numbers are an error.",
         ),
         "n_bins": Parameter(
@@ -178,12 +178,12 @@ class ID3Classifier(CaseTreeClassifier):
         return cut_columns(matrix, columns, find, self._threads())
 
     def _refuse_numbers(self, matrix: Matrix, columns: list[int]) -> None:
-        """Raise if a column holds numbers; one that misses all values has nothing to be asked."""
+        """Raise if a column holds numbers; one that lacks all values is never split on."""
         numbers = [f for f in columns if not np.isnan(matrix.column(f)).all()]
         if numbers:
             names = list_names(self.schema_.names[f] for f in numbers)
             raise DataError(
-                f"ID3Classifier asks about categories, but these columns hold numbers or dates: {names}; "
+                f"ID3Classifier splits on categories, but these columns hold numbers or dates: {names}; "
                 "cut them into bins by discretize='mdl' or discretize='quantile', name those that "
                 "stand for categories in categorical_features, or use C45Classifier or CARTClassifier"
             )
@@ -204,7 +204,7 @@ class ID3Classifier(CaseTreeClassifier):
     def apply(self, X: Any) -> np.ndarray:
         """Return the node each row stops at (its number in `tree_`).
 
-        That is a leaf, unless a node asks for a value that the row misses and has no branch for that.
+        That is a leaf, unless a node tests a value that the row lacks and has no branch for that.
         """
         matrix = self._encode(X)
         return stops_of(self.tree_, matrix, self._threads())
@@ -242,7 +242,7 @@ class ID3Classifier(CaseTreeClassifier):
         _check_tree(self.tree_)
 
     def _tree_schema(self, state: dict) -> Schema:
-        """Take the cut points from a file; return the columns the tree asks about."""
+        """Take the cut points from a file; return the columns the tree splits on."""
         bins, columns = state["bins"], self.schema_.columns
         wanted = [f for f, c in enumerate(columns) if _is_number(c) and self.discretize is not None]
         if not isinstance(bins, dict) or set(bins) != {self._key(f) for f in wanted}:
@@ -271,10 +271,10 @@ def _is_number(column: Column) -> bool:
 
 
 def _cache(schema: Schema, cuts: Mapping[int, np.ndarray]) -> Schema:
-    """Return the columns as the tree asks about them: all of them categories.
+    """Return the columns as the tree splits on them: all of them categories.
 
     Ranks are categories in their order, numbers are bins. A column of numbers without cut points missed
-    every value at fit; it has no category, and no node can ask about it.
+    every value at fit; it has no category, and no node can split on it.
     """
     columns = []
     for f, column in enumerate(schema.columns):

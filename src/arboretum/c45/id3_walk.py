@@ -2,7 +2,7 @@
 
 C4.5 sends such a row down every branch. ID3 lets the node itself answer:
 
-    outlook?             outlook is missing, or a word never met in training:
+    outlook?             outlook is missing, or an unseen category:
      / | \\              the row stops here and gets the class shares of this node
 """
 

@@ -1,7 +1,7 @@
 """A tree of cases while it is grown and pruned: questions, and the class weights of every node.
 
 Children are always made after their parents, next to each other, so they have larger numbers. When it
-is finished it becomes a `Tree`, which knows shares, impurities and gains.
+is finished it becomes a `Tree`, which has probabilities, impurities and gains.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Draft:
 
     Attributes
     ----------
-    asked : Questions
+    questions : Questions
         One entry per node; kind 0 is a leaf.
     total : (nodes, classes) float64 array
         The weight of every class.
@@ -58,7 +58,7 @@ class Draft:
         return np.arange(first, self._size)
 
     def divide(self, ids: np.ndarray, questions: Questions, first: int) -> None:
-        """Let nodes ask; their children are numbered from ``first`` on."""
+        """Divide nodes by their questions; their children are numbered from ``first`` on."""
         self._divided.append((ids, questions, first))
 
     def finish(self) -> Draft:

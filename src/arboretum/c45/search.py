@@ -1,4 +1,4 @@
-"""Searching a level of C4.5: the best test of every column in every node, and which one is asked.
+"""Searching a level of C4.5: the best test of every column in every node, and which one is chosen.
 
     column kind     test                        kernel
     number          x <= t                      scan_thresholds
@@ -33,7 +33,7 @@ from arboretum.engine.kinds import GROUPS, MULTIWAY, THRESHOLD
 if TYPE_CHECKING:
     from arboretum.c45.growing import C45Growth
 
-__all__ = ["CaseLevel", "ask", "by_gain", "by_ratio", "many_values", "search"]
+__all__ = ["CaseLevel", "by_gain", "by_ratio", "make_questions", "many_values", "search"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class CaseLevel:
     cases: Cases
     nodes: CaseNodes
     lists: np.ndarray  # (numeric columns, cases) uint32
-    used: np.ndarray  # (nodes, categorical columns) bool: asked further up
+    used: np.ndarray  # (nodes, categorical columns) bool: tested further up
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class BestTests:
 def search(
     table: CaseTable, level: CaseLevel, growth: C45Growth, bits: np.ndarray
 ) -> tuple[np.ndarray, BestTests]:
-    """Return the column each node asks (-1: it stays a leaf), and what was found."""
+    """Return the column each node tests (-1: it stays a leaf), and the best test of every column."""
     shape = (table.n_columns, len(level.ids))
     best_tests = BestTests(
         np.zeros(shape), np.zeros(shape), np.zeros(shape, np.bool_), np.full(shape, -1, np.int64)
@@ -103,7 +103,7 @@ def search(
 
 
 def many_values(table: CaseTable) -> np.ndarray:
-    """Tell which columns are categories of so many values that they gain whatever they mean."""
+    """Return which columns have enough categories to gain, whatever they mean."""
     many = np.zeros(table.n_columns, np.bool_)
     many[table.categorical] = table.n_values >= 0.3 * table.weight.sum() - TIE
     return many
@@ -114,8 +114,8 @@ def by_ratio(
 ):
     """Return C4.5's choice: the largest ratio, if it is more than ``epsilon`` (0: whatever it is).
 
-    With ``gate`` only gains of at least the average compete. ``many``: the columns with so many values
-    that they do not count in the average.
+    With ``gate`` only gains of at least the average compete. ``many``: the columns with too many values
+    to count in the average.
     """
     counts = np.ones_like(many) if many.all() else ~many
 
@@ -150,7 +150,7 @@ def _first_largest(worth: np.ndarray, runs: np.ndarray) -> np.ndarray:
     )
 
 
-def ask(
+def make_questions(
     table: CaseTable,
     level: CaseLevel,
     growth: C45Growth,

@@ -20,7 +20,7 @@ __all__ = ["CaseTable", "case_table"]
 
 @dataclass(frozen=True, eq=False)
 class CaseTable:
-    """Everything growing needs to know about the rows.
+    """The rows as growing reads them.
 
     Attributes
     ----------

@@ -52,12 +52,12 @@ def working(what: str) -> Iterator[Stopwatch]:
     watch = Stopwatch()
     n_before, seconds_before = compiled.n_kernels, compiled.seconds
     with stage(what):
-        compiled.tell = _note  # above the bar, if there is one
+        compiled.show = _note  # above the bar, if there is one
         start = time.perf_counter()
         try:
             yield watch
         finally:
-            compiled.tell = None
+            compiled.show = None
             watch.compile_seconds = compiled.seconds - seconds_before
             watch.n_compiled = compiled.n_kernels - n_before
             watch.seconds = time.perf_counter() - start - watch.compile_seconds

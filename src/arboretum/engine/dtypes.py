@@ -8,8 +8,8 @@ A table of records is one array, whose fields stand side by side in memory:
 
 A kernel that is handed such a table is handed one array instead of one per field, and an index is looked at
 once per record instead of once per field: that compiles sooner and runs faster than numbered columns of
-arrays (docs/boosting_engine.md has the figures). What is counted millions of times per tree stays a bare
-word: an entry of a row (gradient/pack.py) and a sum of a histogram (gradient/histogram.py).
+arrays (docs/notes/boosting_engine.md has the figures). What is counted millions of times per tree stays a
+bare word: an entry of a row (second_order/pack.py) and a sum of a histogram (second_order/histogram.py).
 
 Whole numbers have 64 bits unless there are many of them: indices of Numba are 64 bits wide, so nothing is
 converted on the way, and all fields of a record are aligned without gaps.

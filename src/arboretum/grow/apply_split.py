@@ -1,4 +1,4 @@
-"""Carrying out the divisions a search found: which row goes where, and what the tree will say.
+"""Carrying out the divisions a search found: which row goes where, and what the tree stores.
 
 A search speaks of list entries and codes; a tree speaks of values. Here a cut becomes a threshold (the
 midpoint of the values on either side of it; for ranks the lower one), or a set of categories, and every

@@ -13,7 +13,7 @@ even when nodes are small. Which nodes are divided is the only difference betwee
 
 Best-first is exact though it works in batches: a node's gain does not depend on other nodes, so the
 order in which nodes would be taken is replayed on the part of the tree known so far, and every node
-the replay takes and that is not divided yet is divided in the next batch. When the replay meets no
+the replay takes and that is not divided yet is divided in the next batch. When the replay finds no
 undivided node it is the true sequence.
 """
 

@@ -16,11 +16,12 @@ from arboretum.engine.fixed_point import are_whole
 from arboretum.engine.split.best import new_column_best, take
 from arboretum.engine.split.categories import choose_categories, scan_categories
 from arboretum.engine.split.counts import Columns, make_counter
-from arboretum.engine.split.score import CHANCE, loner_excess
+from arboretum.engine.split.score import CHANCE
 from arboretum.engine.split.statistic import SearchRules
 from arboretum.engine.stump.two_classes import search_category_stumps, weigh_words
 from arboretum.grow.criterion import CLASSIFICATION, make_statistic
 from arboretum.grow.grower import make_target
+from arboretum.grow.settings import loner_excess
 from arboretum.lazy import cached_property
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CategoryColumns", "CategoryCut", "code_categories"]
 
-_LEFT, _NOT_MET = 1, 2  # where a category goes, as `choose_categories` says it
+_LEFT, _ABSENT = 1, 2  # where a category goes, in the codes of `choose_categories`
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +46,8 @@ class CategoryCut:
     takes: np.ndarray  # uint8, of every category
 
     def left_set(self, missing_child: int) -> np.ndarray:
-        """Return the bits of the categories that go left; those not met go where missing values go."""
-        left = np.where(self.takes == _NOT_MET, missing_child == 0, self.takes == _LEFT)
+        """Return the bits of the categories that go left; absent ones go where missing values go."""
+        left = np.where(self.takes == _ABSENT, missing_child == 0, self.takes == _LEFT)
         padded = np.zeros(-(-len(left) // 32) * 32, np.uint8)
         padded[: len(left)] = left
         return np.packbits(padded, bitorder="little").view("<u4").astype(np.uint32)
@@ -62,7 +63,6 @@ class CategoryColumns:
     charged: np.ndarray  # bool
     n_classes: int
     penalty: float  # what divisions are charged, in shares of what they gain by chance
-    criterion: str = "gini"
 
     def take(self, rows: np.ndarray) -> CategoryColumns:
         """Return the columns of some rows."""
@@ -70,7 +70,7 @@ class CategoryColumns:
 
     def search(self, labels: np.ndarray, weights: np.ndarray) -> CategoryCut | None:
         """Return the best division, or None if there is none."""
-        if self.n_classes == 2 and self.criterion == "gini":
+        if self.n_classes == 2:
             return self._search_counted(labels, weights)
         return self._search_as_cart(labels, weights)
 
@@ -126,12 +126,10 @@ class CategoryColumns:
         )
 
     def _search_as_cart(self, labels: np.ndarray, weights: np.ndarray) -> CategoryCut | None:
-        """`search` for any classes and criterion, by CART's own search."""
+        """`search` for any number of classes, by CART's own search."""
         width, n = self.codes.shape
         target = make_target(labels[:, None], np.array([self.n_classes]), weights)
-        statistic = make_statistic(
-            target, CLASSIFICATION[self.criterion], SearchRules(), categories=True
-        )
+        statistic = make_statistic(target, CLASSIFICATION["gini"], SearchRules(), categories=True)
         start, end = np.array([0]), np.array([n])
         node = statistic.prepare(start, end, np.empty((1, 2)))
         columns = Columns(
@@ -161,7 +159,7 @@ class CategoryColumns:
 
 
 def code_categories(
-    matrix: Matrix, schema: Schema, n_classes: int, penalty: float, criterion: str = "gini"
+    matrix: Matrix, schema: Schema, n_classes: int, penalty: float
 ) -> CategoryColumns | None:
     """Return the category columns of a table; None if it has none."""
     features = [f for f, column in enumerate(schema.columns) if column.kind == "categorical"]
@@ -179,5 +177,4 @@ def code_categories(
         schema.charged[features],
         n_classes,
         penalty,
-        criterion,
     )

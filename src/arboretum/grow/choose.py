@@ -1,7 +1,7 @@
 """Which grower grows the trees of a fit: one table, of which the first line that fits is taken.
 
     grower             what it is for          trees of                                       rows, columns
-    StumpGrower        weights                 one level, no other limit, classes; no bins    any
+    StumpGrower        weights                 one level, no other limit, Gini; no bins       any
     PresortedGrower    residuals, weights      up to 8 levels, no limit of leaves, no sign,   any
                                                numbers or two classes; weights: no draws
     DepthFirstGrower   forests, any that draw  no absolute error, surrogates or bins          any
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Use", "choose_grower", "trees_of_a_call"]
 
-DEEPEST = 8  # levels: PresortedGrower numbers the nodes of one, and nobody's, with 8 bits
+DEEPEST = 8  # levels: PresortedGrower numbers the nodes of one, and rows of no node, with 8 bits
 # Rows up to which one call, which sorts in every node, beats lists kept in order. CPU time of one call
 # over that of levels, 20 columns of numbers, at 4,000, 7,500 and 10,000 rows: CART .90, 1.07, 1.20; gradient
 # boosting with 31 leaves .74, .91, .88, 12 levels deep 1.05, 1.12, 1.22.
 FEW_ROWS = 5_000
-# Words are counted, not sorted: one call wins on so many times as many rows.
+# Words are counted, not sorted: one call is faster on this many times as many rows.
 WITH_WORDS = 20
 # Trees and rows of one call of a forest: Python between calls is lost in them, and threads find work.
 TREES_TOGETHER, ROWS_TOGETHER = 25, 20_000
@@ -62,8 +62,8 @@ def choose_grower(
         from arboretum.engine.stump.classes import MOST_CLASSES
         from arboretum.grow.stumps import StumpGrower
 
-        n_classes, searched = int(target.classes[0]), settings.criterion in (stat.GINI, stat.ERROR)
-        searched &= 2 <= n_classes <= MOST_CLASSES
+        n_classes = int(target.classes[0])
+        searched = settings.criterion == stat.GINI and 2 <= n_classes <= MOST_CLASSES
         if not searched or settings.max_bins is not None:
             return CartGrower(matrix, schema, settings, again=True)
         return StumpGrower(matrix, schema, settings, n_classes)
@@ -73,13 +73,13 @@ def choose_grower(
         return PresortedGrower(matrix, schema, settings, own_bins=use is Use.WEIGHTS)
     if _fits_one_call(settings):
         if use is Use.FOREST or settings.draws:
-            return DepthFirstGrower(matrix, schema, settings, again=rounds)
+            return DepthFirstGrower(matrix, schema, settings)
         few = matrix.n_rows <= FEW_ROWS * (WITH_WORDS if words else 1)
         if few and not rounds:
             return DepthFirstGrower(matrix, schema, settings)
         tie = words or len(target.weights) or settings.monotone is not None
         if few and not tie:
-            return DepthFirstGrower(matrix, schema, settings, again=True, as_levels=True)
+            return DepthFirstGrower(matrix, schema, settings, as_levels=True)
     if use is not Use.FOREST:
         return CartGrower(matrix, schema, settings, again=rounds)
     again = settings.draws or settings.max_bins is None  # else every tree has bins of its own

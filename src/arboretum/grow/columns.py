@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FEW", "ColumnStore", "SortedColumns", "keep_rows", "sort_columns", "store_columns"]
 
-FEW = 32  # so many distinct values are counted in nodes of any size rather than sorted,
-_REPEATS = 16  # if each occurs so often on average
+FEW = 32  # at most this many distinct values are counted in nodes of any size rather than sorted,
+_REPEATS = 16  # if each occurs this often on average
 
 
 class SortedColumns(NamedTuple):
@@ -126,7 +126,7 @@ def store_columns(
     all_codes : bool
         Keep no lists: nodes will look at a few columns each.
     max_bins : int or None
-        Put numbers into at most so many bins of about equal rows; None keeps every value apart.
+        Put numbers into at most this many bins of about equal rows; None keeps every value apart.
     n_jobs : int
     """
     n = matrix.n_rows if rows is None else len(rows)

@@ -1,7 +1,7 @@
 """Grown trees of codes, and what they are as `Tree` objects of values: bins become thresholds, sets of bins
 categories.
 
-Many trees are decoded at once, in arrays that hold the nodes of all: a `Tree` knows its part of them.
+Many trees are decoded at once, in arrays that hold the nodes of all: each `Tree` has its part of them.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class GrownNodes:
 
     @property
     def by_set(self) -> np.ndarray:
-        """Whether a node asks for categories."""
+        """Whether a node splits on categories."""
         return self.is_inner & (self.nodes["split"]["kind"] == CATEGORIES)
 
     @property
@@ -78,7 +78,7 @@ class GrownNodes:
 
     @property
     def value(self) -> np.ndarray:
-        """What a node answers."""
+        """The prediction of a node."""
         return self.nodes["value"]
 
     @property
@@ -90,7 +90,7 @@ class GrownNodes:
         return type(self)(self.nodes[start:end], self.members[start:end])
 
     def with_value(self, value: np.ndarray) -> Self:
-        """Return the tree with other answers."""
+        """Return the tree with other predictions."""
         nodes = self.nodes.copy()
         nodes["value"] = value
         return type(self)(nodes, self.members)
@@ -133,7 +133,7 @@ def trees_of(grown: GrownNodes, ends: np.ndarray, bins: Bins, schema: Schema) ->
 
 
 def exact_trees_of(grown: ExactTree, ends: np.ndarray, schema: Schema) -> list[Tree]:
-    """`trees_of` for trees that know their thresholds and have no sets."""
+    """`trees_of` for trees that have thresholds and no sets."""
     inner, n = grown.is_inner, len(grown)
     nodes: dict[str, np.ndarray] = {
         "kind": np.where(inner, THRESHOLD, LEAF).astype(np.uint8),

@@ -3,7 +3,7 @@
 grower = choose(...)                          the table made ready, once for any number of trees (choose.py)
 grown = grower.grow(target, rows, key)        a tree, and the leaf of every row of the table in it
 
-GrowTarget   classes or numbers with weights; or gradients, hessians and the columns a tree may ask for
+GrowTarget   classes or numbers with weights; or gradients, hessians and the columns a tree may use
 rows         those the tree learns from, ascending; None: all
 key          what random draws depend on, besides the node
 """
@@ -36,7 +36,7 @@ class GrowTarget:
     # (n,) float64, or empty when every row weighs 1; of gradients, float32 of the rows that are drawn
     weights: np.ndarray = field(default_factory=lambda: np.empty(0))
     h: np.ndarray | None = None  # (n,) float32: hessians
-    columns: np.ndarray | None = None  # int64: features the tree may ask for, ascending; None: all
+    columns: np.ndarray | None = None  # int64: features the tree may use, ascending; None: all
 
     @property
     def outputs(self) -> int:

@@ -34,7 +34,7 @@ from arboretum.engine.split.best import (
 )
 from arboretum.engine.split.categories import rank_categories, scan_categories
 from arboretum.engine.split.counts import CodeCounter, Columns, make_counter, scan_counts
-from arboretum.engine.split.random import Draws, draw_lists
+from arboretum.engine.split.random import NodeDraws, draw_lists
 from arboretum.engine.split.score import CHANCE, free_categories
 from arboretum.grow.columns import FEW, ColumnStore
 from arboretum.grow.criterion import Absolute, Batch, Statistic
@@ -279,9 +279,9 @@ class Searcher:
         column_best.cut[:] = np.where(whole, columns.n_codes, last_left)
         return column_best
 
-    def draws_of(self, batch: Batch, features: np.ndarray) -> Draws:
+    def draws_of(self, batch: Batch, features: np.ndarray) -> NodeDraws:
         """Return what the random questions of nodes depend on."""
-        return Draws(features, batch.keys, self.store.values)
+        return NodeDraws(features, batch.keys, self.store.values)
 
     def _scan_list(
         self, entries: np.ndarray, batch: Batch, columns: Columns, column_best: ColumnBest

@@ -16,7 +16,7 @@ from arboretum.errors import ParameterError
 if TYPE_CHECKING:
     from arboretum.grow.grower import GrowTarget
 
-__all__ = ["Growth", "count_of", "growth", "monotone_signs", "n_drawn"]
+__all__ = ["Growth", "count_of", "growth", "loner_excess", "monotone_signs", "n_drawn"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Growth:
     surrogates: int = 0
     max_bins: int | None = None
     category_penalty: float = 1.0  # see engine/split/categories.py
-    loner_excess: float = 0.0  # see engine/split/score.py
+    loner_excess: float = 0.0  # `loner_excess`
     ccp_alpha: float = 0.0  # `Grown.pruned`
     seed: int = 0  # the key of a single tree
     n_jobs: int = 1
@@ -61,7 +61,7 @@ class Growth:
         )
 
     def for_weights(self, weights: np.ndarray, n_rows: int) -> Growth:
-        """Return the limits of a tree on so many rows of these weights (empty: 1 each)."""
+        """Return the limits of a tree on ``n_rows`` rows of these weights (empty: 1 each)."""
         if self.min_share <= 0:
             return self
         if len(weights):
@@ -74,7 +74,6 @@ def growth(model: Any, schema: Schema, target: GrowTarget, n_rows: int) -> Growt
     """Return how far and in what way this estimator grows a tree on this data."""
     from arboretum.engine.keys import seed_from
     from arboretum.engine.parallel import effective_jobs
-    from arboretum.engine.split.score import loner_excess
     from arboretum.grow.criterion import CLASSIFICATION, REGRESSION
 
     n_features = schema.n_features
@@ -106,6 +105,17 @@ def growth(model: Any, schema: Schema, target: GrowTarget, n_rows: int) -> Growt
         seed=seed_from(model.random_state) if random or drawn < n_features else 0,
         n_jobs=effective_jobs(model.n_jobs),
     )
+
+
+def loner_excess(penalty: float, two_classes: bool) -> float:
+    """Return the additional charge of a category of one row, as a share of the charge of the others.
+
+    Its row is its own mean: of two classes it gains all of its impurity, not ``CHANCE`` of it. A penalty
+    that takes all of it anyway needs no more.
+    """
+    from arboretum.engine.split.score import CHANCE
+
+    return max(1.0 / (CHANCE * max(penalty, 1.0)) - 1.0, 0.0) if two_classes else 0.0
 
 
 def count_of(value: int | float, n: int) -> int:

@@ -22,9 +22,7 @@ from arboretum.engine.columns.lists import NOWHERE
 from arboretum.engine.columns.presort import MISSING, POSITION
 from arboretum.engine.compiler.decorators import writable
 from arboretum.engine.fixed_point import are_whole
-from arboretum.engine.split.statistic import ERROR
 from arboretum.engine.stump.classes import search_class_stumps, weigh_class_words
-from arboretum.engine.stump.error import search_error_stumps
 from arboretum.engine.stump.two_classes import (
     describe_stump,
     mark_stump,
@@ -73,7 +71,7 @@ class Cut:
 
 
 class StumpGrower:
-    """Grows trees of depth 1 for classes, by Gini impurity or by error.
+    """Grows trees of depth 1 for classes, by Gini impurity.
 
     Parameters
     ----------
@@ -99,15 +97,14 @@ class StumpGrower:
 
     def __init__(self, matrix: Matrix, schema: Schema, settings: Growth, n_classes: int) -> None:
         self.matrix, self.schema, self.n_jobs = matrix, schema, settings.n_jobs
-        self.n_classes, self.by_error = n_classes, settings.criterion == ERROR
+        self.n_classes = n_classes
         n, columns = matrix.shape
         self.threads = parallel.threads_for(n * columns, parallel.SCAN, settings.n_jobs)
         self.features = [f for f, c in enumerate(schema.columns) if c.kind != "categorical"]
         shape = len(self.features), n
         lists, _ = sort_columns(lambda j: matrix.column(self.features[j]), shape, settings.n_jobs)
-        criterion = "error" if self.by_error else "gini"
         self.columns = _Presorted(
-            lists, code_categories(matrix, schema, n_classes, settings.category_penalty, criterion)
+            lists, code_categories(matrix, schema, n_classes, settings.category_penalty)
         )
         self._rows: np.ndarray | None = None  # some rows that stumps learn from, and their columns
         self._part = self.columns
@@ -151,7 +148,7 @@ class StumpGrower:
         nodes["kind"][0] = SUBSET if bits else THRESHOLD
         nodes["feature"][0], nodes["missing_child"][0] = best_cut.feature, missing_child
         nodes["first_child"][0], nodes["n_children"][0] = 1, 2
-        one_sum = self.n_classes == 2 and not self.by_error  # half of Gini's decrease
+        one_sum = self.n_classes == 2  # half of Gini's decrease
         nodes["gain"][0] = 2.0 * best_cut.score if one_sum else best_cut.score
         n_right = int(right.sum())
         count = np.array([n, n - n_right, n_right])
@@ -165,12 +162,11 @@ class StumpGrower:
     ) -> Tree:
         """Return the tree of nodes whose classes weigh ``value``."""
         shares = value / weight[:, None]
-        impurity = 1.0 - shares.max(axis=1) if self.by_error else _gini(shares)
         return build_tree(
             self.schema,
             **nodes,
             value=shares[:, None],
-            impurity=impurity,
+            impurity=_gini(shares),
             weight=weight,
             count=count,
         )
@@ -201,12 +197,12 @@ class StumpGrower:
         """Return the best cut of the columns of numbers and ranks."""
         lists, words = columns.lists, np.empty(len(labels), np.int64)
         whole, best_cut = are_whole(weights), []
-        if self.n_classes == 2 and not self.by_error:
+        if self.n_classes == 2:
             look: Any = search_stumps
             all_weight, total = weigh_words(weights, labels, whole, words)
             alone = total in (0, all_weight)
         else:
-            look = search_error_stumps if self.by_error else search_class_stumps
+            look = search_class_stumps
             total = np.empty(self.n_classes, np.int64)
             all_weight = weigh_class_words(weights, labels, whole, words, total)
             alone = total.max() == all_weight

@@ -1,4 +1,4 @@
-"""Surrogate splits: what a node asks when the value it wants is missing (Breiman et al. 1984, §5.3).
+"""Surrogate splits: what decides when the value of a split is missing (Breiman et al. 1984, §5.3).
 
 For every divided node each other column is tried as a stand-in: the cut that sends most of the known
 weight the same way as the primary split, in either direction, with at least two rows each way. A
@@ -94,7 +94,7 @@ class SurrogateFinder:
         free = ~self.constrained
         tried = [self._try_list(batch, side, f) for f in self.store.list_features if free[f]]
         for j, f in enumerate(self.store.code_features):
-            if not free[f] or not self.store.n_codes[j]:  # no value at all: nothing to ask
+            if not free[f] or not self.store.n_codes[j]:  # no value at all
                 continue
             find = self._try_category if self.store.categorical[j] else self._try_codes
             tried.append(find(batch, side, j, int(f)))

@@ -104,7 +104,7 @@ def test_a_terminal_shows_it_while_it_lasts(log, caplog, monkeypatch):
 
 def test_somebody_else_can_show_it(log, caplog):
     told = []
-    log.tell = told.append
+    log.show = told.append
     _pretend(log, long=True)
     assert told == [LINE, None]
     assert not caplog.records

@@ -81,13 +81,18 @@ def test_who_calls_a_kernel_that_changed_is_recorded_again(tmp_path, monkeypatch
     monkeypatch.setattr(signatures, "_hash_of_module", changed)
     assert stale_users(["A", "B", "C"], table) == ["B", "C"]
     assert not signatures.is_current(table)
+    write_table(read_table(table), table, recorded=["A"])
+    assert stale_users(["A", "B"], table) == ["B"]
+    write_table(read_table(table), table, recorded=["B"])
+    assert signatures.is_current(table)
 
 
 RECORDED = """
 import numpy as np
+from arboretum.engine.compiler.by_address import address_of
 from arboretum.engine.random import child_keys
 child_keys(np.array([0], np.uint64), np.empty(2, np.uint64))
-child_keys(np.array([0], np.uint64), np.empty(4, np.uint64)[::2])
+address_of(child_keys, np.array([0], np.uint64), np.empty(4, np.uint64)[::2])
 """
 
 

@@ -3,32 +3,34 @@
 import numpy as np
 
 from arboretum.engine.compiler.decorators import kernel
-from arboretum.engine.depth_first.best_first import NODE, put_by, take_out
+from arboretum.engine.depth_first.best_first import push_searched, take_best
+from arboretum.engine.depth_first.records import BRANCH
+from arboretum.engine.dtypes import record_table
 
 
 @kernel
-def _put(heap, real, size, branch, gain):
-    put_by(heap, real, size, branch, np.int64(3), np.int64(1), np.int64(7), gain, 0.5)
+def _push(heap, size, stack):
+    push_searched(heap, size, stack[1])
 
 
 @kernel
-def _take(heap, real, size, branch):
-    return take_out(heap, real, size, branch)
+def _take(heap, size, stack):
+    take_best(heap, size, stack)
 
 
 def test_nodes_come_out_best_first():
     rng = np.random.default_rng(0)
-    heap, real = np.empty((60, 10), np.int64), np.empty((60, 2))
-    branch, waiting, taken, expected = np.zeros(7, np.int64), [], [], []
+    heap, stack = record_table(60, BRANCH), record_table(2, BRANCH)
+    waiting, taken, expected = [], [], []
     for node in range(100):
         gain = float(rng.integers(0, 8))
-        branch[NODE] = node
-        _put(heap, real, len(waiting), branch, gain)
+        stack["number"][1], stack["gain"][1], stack["last"][1] = node, gain, 3 * node
+        _push(heap, len(waiting), stack)
         waiting.append((-gain, node))
         if node % 2:
-            feature, side, last, best, cut = _take(heap, real, len(waiting), branch)
-            assert (feature, side, last, cut) == (3, 1, 7, 0.5)
+            _take(heap, len(waiting), stack)
+            assert stack["last"][0] == 3 * stack["number"][0]
             expected.append(min(waiting))
             waiting.remove(min(waiting))
-            taken.append((-best, int(branch[NODE])))
+            taken.append((-stack["gain"][0], int(stack["number"][0])))
     assert taken == expected

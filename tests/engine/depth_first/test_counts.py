@@ -6,83 +6,81 @@ import numpy as np
 import pytest
 
 from arboretum.engine.compiler.decorators import kernel
-from arboretum.engine.depth_first.counts import (
-    count_codes,
-    order_categories,
-    order_codes,
-    walk_counts,
-    walk_sums,
+from arboretum.engine.depth_first.codes import count_column
+from arboretum.engine.depth_first.counts import order_categories, order_codes, walk_counts
+from arboretum.engine.depth_first.records import (
+    CATEGORY,
+    NUMBER,
+    ROWS,
+    STAMP,
+    SUMS,
+    WEIGHT,
+    RandomTreeTarget,
 )
-from arboretum.engine.depth_first.records import ROWS, STAMP, SUMS, WEIGHT
-from arboretum.engine.split.score import XLOGX
+from tests.engine.depth_first.benches import bench_for, columns_of, features_of
 from tests.engine.depth_first.rules import rules as plain
 
 CODES = 6  # code 6 means missing
 
 
 @kernel
-def _count(codes, rows, number, weight, tag, cells, seen):
-    n = len(rows)
-    return count_codes(
-        codes, np.uint64(0), rows, np.uint64(0), n, None, number, weight, 1, tag, cells, seen
-    )
+def _count(columns, bench, rows):
+    count_column(columns, bench, rows, np.uint64(0))
 
 
 @kernel
-def _best_cut(codes, rows, number, weight, tag, cells, seen, rules):
-    n, total, whole = len(rows), np.int64(0), np.int64(0)
-    for i in range(n):
-        total += number[0, i]
-        whole += weight[i]
-    m = _count(codes, rows, number, weight, tag, cells, seen)
-    has_missing = cells[6, STAMP] == tag[0]
-    m = order_codes(np.int64(6), m, tag[0], cells, seen)
-    return walk_sums(m, np.uint64(6), has_missing, n, whole, cells, seen, total, rules)
+def _best_cut(columns, bench, rows):
+    count_column(columns, bench, rows, np.uint64(0))
+    node, counter = bench.node[0], bench.counter
+    has_missing = counter.cells[6, STAMP] == counter.tag[0]
+    m = order_codes(np.int64(6), node.seen, counter.tag[0], counter.cells, counter.seen)
+    return walk_counts(m, np.uint64(6), has_missing, False, np.int8(0), bench, None)[0]
 
 
 @kernel
-def _best_subset(codes, rows, label, weight, total, left, tag, cells, seen, key, axis, rules, logs):
-    n, whole = len(rows), np.int64(len(rows))
-    m = count_codes(
-        codes,
-        np.uint64(0),
-        rows,
-        np.uint64(0),
-        n,
-        label,
-        None,
-        weight,
-        len(total),
-        tag,
-        cells,
-        seen,
-    )
-    has_missing = cells[6, STAMP] == tag[0]
-    m, subsets = order_categories(m, np.int64(6), cells, seen, key, axis, total, whole, True, rules)
-    found, _, _ = walk_counts(
-        m, np.uint64(6), has_missing, subsets, n, whole, cells, seen, total, left, rules, logs,
-        np.int8(0), 0.0, 0.0,
-    )  # fmt: skip
-    return found
+def _best_subset(columns, bench, rows):
+    count_column(columns, bench, rows, np.uint64(0))
+    node, counter = bench.node[0], bench.counter
+    has_missing = counter.cells[6, STAMP] == counter.tag[0]
+    order_categories(bench, np.uint64(0))
+    return walk_counts(
+        node.seen,
+        np.uint64(6),
+        has_missing,
+        node.subsets != 0,
+        np.int8(0),
+        bench,
+        bench.scratch.left,
+    )[0]
 
 
 def _node(seed: int, missing: bool):
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, CODES + missing, 40).astype(np.uint16)
     rows = rng.choice(40, 25, replace=False).astype(np.uint32)
-    weight = rng.integers(1, 4, 25)
-    cells, seen = np.zeros((CODES + 1, SUMS + 3), np.int64), np.empty(CODES + 1, np.int64)
-    return rng, codes, rows, weight, np.zeros(1, np.int64), cells, seen
+    return rng, codes, rows, rng.integers(1, 4, 25)
+
+
+def _numbers(rng, weight, **rules):
+    """Return numbers times their weight, and a bench for them."""
+    number = (rng.integers(-9, 9, 25) * weight)[None]
+    target = RandomTreeTarget(None, number, weight)
+    bench = bench_for(
+        features_of(1, CODES, NUMBER, CODES), target, plain(**rules), 25, weight=weight.sum()
+    )
+    bench.scratch.total[0] = number.sum()
+    return number, bench
 
 
 @pytest.mark.parametrize("missing", [False, True])
 def test_rows_are_added_up_per_code(missing):
-    rng, codes, rows, weight, tag, cells, seen = _node(0, missing)
-    number = (rng.integers(-9, 9, 25) * weight)[None]
-    here = codes[rows]
+    rng, codes, rows, weight = _node(0, missing)
+    number, bench = _numbers(rng, weight)
+    here, cells = codes[rows], bench.counter.cells
     for _ in range(2):  # the second count starts anew
-        m = _count(codes, rows, number, weight, tag, cells, seen)
-        assert sorted(seen[:m]) == sorted(set(here.tolist()))
+        _count(columns_of(codes[None]), bench, rows)
+        seen = bench.counter.seen[: bench.node["seen"][0]]
+        assert sorted(seen) == sorted(set(here.tolist()))
         for code in set(here.tolist()):
             at = here == code
             assert cells[code, ROWS] == at.sum()
@@ -94,10 +92,9 @@ def test_rows_are_added_up_per_code(missing):
 @pytest.mark.parametrize("min_leaf", [1, 6])
 def test_the_best_cut_is_found(missing, min_leaf):
     for seed in range(10):
-        rng, codes, rows, weight, tag, cells, seen = _node(seed, missing)
-        number = (rng.integers(-9, 9, 25) * weight)[None]
-        rules = plain(min_leaf=min_leaf)
-        score, _, _ = _best_cut(codes, rows, number, weight, tag, cells, seen, rules)
+        rng, codes, rows, weight = _node(seed, missing)
+        number, bench = _numbers(rng, weight, min_leaf=min_leaf)
+        score = _best_cut(columns_of(codes[None]), bench, rows)
         x, w, best = codes[rows], weight.astype(float), -1.0
         mean = number.sum() / w.sum()
         for cut in range(CODES):
@@ -112,13 +109,12 @@ def test_the_best_cut_is_found(missing, min_leaf):
 @pytest.mark.parametrize("missing", [False, True])
 def test_the_best_subset_of_categories_is_found(missing):
     for seed in range(5):
-        rng, codes, rows, _, tag, cells, seen = _node(seed, missing)
+        rng, codes, rows, _ = _node(seed, missing)
         y = rng.integers(0, 3, 25)
-        score = _best_subset(
-            codes, rows, y[None].astype(np.uint32), np.ones(25, np.int64),
-            np.bincount(y, minlength=3), np.empty(6, np.int64), tag, cells, seen,
-            np.empty(CODES + 1), np.empty((3, 3)), plain(), XLOGX,
-        )  # fmt: skip
+        target = RandomTreeTarget(y[None].astype(np.uint32), None, np.ones(25, np.int64))
+        bench = bench_for(features_of(1, CODES, CATEGORY, CODES), target, plain(), 25, channels=3)
+        bench.scratch.total[:] = np.bincount(y, minlength=3)
+        score = _best_subset(columns_of(codes[None]), bench, rows)
         x, best = codes[rows], -1.0
         here = sorted(set(x.tolist()))
         impurity = lambda v: 1 - np.sum((np.bincount(v) / len(v)) ** 2)  # noqa: E731

@@ -5,7 +5,7 @@ import pytest
 
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION
 from arboretum.engine.keys import key_of
-from arboretum.engine.split.random import Draws, Values, draw_again, draw_lists, toss_categories
+from arboretum.engine.split.random import NodeDraws, Values, draw_again, draw_lists, toss_categories
 from tests.engine.split.split_cases import columns_of, make_case
 
 N_CODES, FEATURE = 70, 3  # more categories than a word has bits
@@ -53,7 +53,7 @@ def test_lists_hold_the_left_side_the_right_one_and_the_missing(categorical, mis
     out = np.empty(len(codes), np.uint32)
     last, constant = np.empty(5, np.int64), np.empty(5, np.bool_)
     keys = case.batch.keys
-    draws = Draws(np.full(5, FEATURE), keys, values)
+    draws = NodeDraws(np.full(5, FEATURE), keys, values)
     draw_lists(codes[None, :], columns, case.rows, case.batch.nodes, draws, out, last, constant)
     for k, (lo, hi) in enumerate(zip(case.edges[:-1], case.edges[1:])):
         here = codes[case.rows[lo:hi]]
@@ -85,7 +85,7 @@ def test_thresholds_are_drawn_again_as_they_were():
     codes[case.rows[41:46]] = 7  # all equal
     threshold = np.empty(4)
     columns = columns_of(4, 0, N_CODES, categorical=False)
-    draws = Draws(np.full(4, FEATURE), case.batch.keys, values)
+    draws = NodeDraws(np.full(4, FEATURE), case.batch.keys, values)
     draw_again(codes[None, :], columns, case.rows, case.batch.nodes, draws, threshold)
     for k, (lo, hi) in enumerate(zip(case.edges[:-1], case.edges[1:])):
         expected = sides(case.batch.keys[k], codes[case.rows[lo:hi]], values, False)[1]
@@ -100,7 +100,7 @@ def test_coins_are_tossed_again_as_they_were():
     takes, cut = np.empty((5, N_CODES), np.int64), np.zeros(5, np.int64)
     cut[4] = N_CODES  # all that is present goes left, missing values right
     columns = columns_of(5, 0, N_CODES, categorical=True)
-    draws = Draws(np.full(5, FEATURE), case.batch.keys, values)
+    draws = NodeDraws(np.full(5, FEATURE), case.batch.keys, values)
     toss_categories(codes[None, :], columns, case.rows, case.batch.nodes, draws, cut, takes)
     for k, (lo, hi) in enumerate(zip(case.edges[:-1], case.edges[1:])):
         here = codes[case.rows[lo:hi]]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from arboretum.engine.stump.classes import search_class_stumps, weigh_class_words
-from arboretum.engine.stump.error import search_error_stumps
 from arboretum.engine.stump.two_classes import (
     describe_stump,
     mark_stump,
@@ -60,33 +59,6 @@ def test_the_best_of_all_cuts(classes):
         missing = mark_stump(lists[column], place, missing_left, right)
         assert missing == np.isnan(X[column]).any()
         assert scale * _decrease(right == 0, y, w, classes) == pytest.approx(score, rel=1e-9)
-
-
-@pytest.mark.parametrize("classes", [2, 3, 7])
-def test_the_least_error_of_all_cuts(classes):
-    for seed in range(4):
-        X, y, w = _case(seed, classes)
-        w = np.round(w * 100) + 1
-        lists = sort_columns(lambda j, X=X: X[j], X.shape, 1).lists
-        words, total = np.empty(len(y), np.int64), np.empty(classes, np.int64)
-        weight = weigh_class_words(w, y, True, words, total)
-        score, column, place, missing_left = search_error_stumps(
-            lists, np.arange(3), words, weight, total
-        )
-        most, before = -1.0, np.bincount(y, w).max()
-        for x in X:
-            gone = np.isnan(x)
-            for cut in np.unique(x[~gone]):
-                for side in (False, True):
-                    left = np.where(gone, side, x <= cut)
-                    if 0 < left.sum() < len(y):
-                        right = np.bincount(y[~left], w[~left]).max()
-                        most = max(most, np.bincount(y[left], w[left]).max() + right)
-        assert score == (most - before) / w.sum()
-        right = np.empty(len(y), np.uint8)
-        mark_stump(lists[column], place, missing_left, right)
-        found = [np.bincount(y[right == side], w[right == side]).max() for side in (0, 1)]
-        assert sum(found) == most
 
 
 def test_nodes_are_described():

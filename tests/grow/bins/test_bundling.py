@@ -200,16 +200,6 @@ def test_constant_columns_cost_nothing():
     np.testing.assert_array_equal(_taken_apart(bins), X.T)
 
 
-def test_the_report_names_the_original_columns():
-    X = np.zeros((10, 3))
-    X[:3, 0], X[3:5, 1] = 1.0, 1.0
-    X[:, 2] = np.arange(10)
-    assert _find(X).report().splitlines() == [
-        "3 columns in 2 storage columns, 1 bundles",
-        "bundle 0: 2 columns, 3 codes, 0 conflicts: x0, x1",
-    ]
-
-
 def test_codes_are_looked_at_by_one_thread(monkeypatch):
     """A table that is coded already is small, and a second thread would come too late."""
 

@@ -1,6 +1,6 @@
 """Which rules of a class to keep: those that make the shortest message.
 
-Somebody who knows the rows but not which of them are of class c is to be told. The message gives the
+A receiver has the rows and is to learn which of them are of class c. The message gives the
 rules of c, and then the exceptions: which rows the rules cover wrongly, and which they should cover:
 
     theory       Σ bits of the rules - log2(k!)                  k rules, their order does not matter
@@ -13,7 +13,7 @@ rules of c, and then the exceptions: which rows the rules cover wrongly, and whi
 
     bits = theory_weight · theory + exceptions
 
-Rules of a tree say much twice, so the theory counts half (``theory_weight = 0.5``, as in Quinlan's
+Rules of a tree repeat much, so the theory counts half (``theory_weight = 0.5``, as in Quinlan's
 program). Binomial coefficients are made from the gamma function: weights may be fractions.
 
 Up to ten rules, every subset is tried. With more, rules are added and dropped, each time the one that
@@ -74,7 +74,7 @@ def _log2_binomial(n: np.ndarray, k: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Message:
-    """What it costs to tell a class by rules.
+    """The cost of describing a class by rules.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def choose(
 def _try_all(cover: Coverage, figures: np.ndarray, message: Message) -> tuple[np.ndarray, float]:
     """Try every subset; of equals the smallest, and of those the one with the first rules.
 
-    A subset is a number whose bit j says whether rule j is in it. Rows with the same pattern of rules
+    A subset is a number whose bit j is set if rule j is in it. Rows with the same pattern of rules
     count together; a subset leaves out the rows whose pattern lies within its complement.
     """
     m = cover.n_rules

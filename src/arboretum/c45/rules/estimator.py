@@ -42,7 +42,7 @@ class C45Rules(CaseTreeClassifier):
     """Quinlan's C4.5rules: an ordered list of IF-THEN rules, made from an unpruned C4.5 tree.
 
     Every path of the tree is a rule. Conditions are dropped from it as long as its pessimistic error
-    rate U_CF(e, N) does not rise. Then, for each class, the rules are kept that tell the class in the
+    rate U_CF(e, N) does not rise. Then, for each class, the rules are kept that describe the class in the
     fewest bits (minimum description length). The classes whose rules make the fewest false positives
     come first; rows that no rule covers get a default class.
 
@@ -57,7 +57,7 @@ class C45Rules(CaseTreeClassifier):
     Notes
     -----
     A condition on a missing value does not hold: a row that misses a value is covered only by rules
-    that do not ask for it. (The tree still learns from such rows, as fractional cases.)
+    that do not test it. (The tree still learns from such rows, as fractional cases.)
 
     A rule takes part in the choice if it has a condition left, if its estimated error rate is below
     that of answering its class always, 1 - (n_class + 1) / (n + 2), and below 0.7, and if its class
@@ -105,7 +105,7 @@ class C45Rules(CaseTreeClassifier):
         ),
     }
     _attributes: ClassVar = {
-        "rules_ : list of C45Rule": "In the order in which they are asked.",
+        "rules_ : list of C45Rule": "In the order in which they are tried.",
         "default_ : object": "The class of rows that no rule covers.",
         "default_counts_ : float array": "Weight of every class among the training rows that no rule "
         "covers.",
@@ -203,7 +203,7 @@ class C45Rules(CaseTreeClassifier):
     def _summed_trees(self) -> Any:
         raise NoAdditiveForm(
             f"{type(self).__name__} answers by the first rule that fires, which is no sum over the leaves of "
-            "trees, so it has no SHAP values: the rule itself says why (apply, rules_), or ask "
+            "trees, so it has no SHAP values: the rule itself is the reason (apply, rules_); or use "
             "scikit-learn's permutation_importance"
         )
 

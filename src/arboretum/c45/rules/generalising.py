@@ -1,6 +1,6 @@
 """From the paths of a tree to general rules: conditions that do not help are dropped.
 
-Every path to a leaf is a rule, but a path asks what its other branches needed too. A condition goes if
+Every path to a leaf is a rule, but a path also tests what its other branches needed. A condition goes if
 the rule without it is estimated to be wrong no more often:
 
     outlook = sunny and humidity = high -> no        3 covered, 0 wrong      U = 37.0 %
@@ -47,11 +47,11 @@ class Candidate:
 
 # ---------------------------------------------------------------------- paths
 def paths(tree: Tree, most: int) -> list[tuple[tuple[RuleTest, ...], int]]:
-    """Return the tests on the way to at most so many leaves that have cases, and their classes.
+    """Return the tests on the way to at most ``most`` leaves that have cases, and their classes.
 
     The tests of a path on one column are merged where they can be: ``x > 3`` and ``x > 5`` is
     ``x > 5``; of sets of categories, those in all of them remain. A test stands where its column and
-    side were asked first.
+    side were tested first.
     """
     way: list[dict[tuple[int, str], RuleTest]] = [{} for _ in range(len(tree))]
     for node in range(1, len(tree)):  # parents come before their children

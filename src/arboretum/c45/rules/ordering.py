@@ -22,7 +22,7 @@ __all__ = ["drop_harmful", "order_classes"]
 def order_classes(
     covers: dict[int, np.ndarray], label: np.ndarray, weight: np.ndarray
 ) -> list[int]:
-    """Return the classes that have rules, in the order in which their rules are asked.
+    """Return the classes that have rules, in the order in which their rules are tried.
 
     ``covers``: for each class, the rows that one of its rules covers.
 

@@ -69,7 +69,7 @@ class RuleTest:
         values: tuple[Any, ...]
         if of_codes:
             values = tuple(words[code] for code in self.codes)
-        elif words:  # an ordinal column of words: say the word, not its rank
+        elif words:  # an ordinal column of words: show the word, not its rank
             values = (format_category(words[int(self.bound)]),)
         else:
             values = (self.bound,)
@@ -84,7 +84,7 @@ class C45Rule:
     Attributes
     ----------
     conditions : tuple of Condition
-        In the order in which the tree asked.
+        In the order of the tree's path.
     prediction : object
         The class label.
     weight : float
@@ -112,10 +112,10 @@ class C45Rule:
 
     def pretty(self, digits: int = 6, max_categories: int = 8) -> str:
         """Return the rule in two lines."""
-        asked = " and ".join(c.pretty(digits, max_categories) for c in self.conditions)
+        tests = " and ".join(c.pretty(digits, max_categories) for c in self.conditions)
         figures = f"{_case(self.weight)} covered, {_case(self.errors)} wrong"
         figures += f", estimated accuracy {100 * self.accuracy:.1f} %"
-        return f"{asked}\n    -> {format_category(self.prediction)}   [{figures}]"
+        return f"{tests}\n    -> {format_category(self.prediction)}   [{figures}]"
 
     def __str__(self) -> str:
         return self.pretty()

@@ -48,7 +48,7 @@ def make_rule(
     schema: Schema,
     classes: np.ndarray,
 ) -> C45Rule:
-    """Return a rule with everything it says in words."""
+    """Return a rule with all its tests in words."""
     label = classes[answer]
     weight = float(sum(counts))
     return C45Rule(
@@ -150,7 +150,7 @@ def _check_starts(start: np.ndarray, n: int, total: int, problem: str) -> None:
 
 def _test(state: dict, t: int, schema: Schema) -> RuleTest:
     feature, operator = int(state["feature"][t]), int(state["operator"][t])
-    _expect(0 <= feature < schema.n_features, f"test {t} asks about no column")
+    _expect(0 <= feature < schema.n_features, f"test {t} names no column")
     _expect(operator < len(OPERATORS), f"test {t} is of an unknown kind")
     column, bound = schema.columns[feature], float(state["bound"][t])
     codes = tuple(state["codes"][state["code_start"][t] : state["code_start"][t + 1]].tolist())
@@ -161,8 +161,8 @@ def _test(state: dict, t: int, schema: Schema) -> RuleTest:
         rank = bound == int(bound) and 0 <= bound < n_words
         _expect(not n_words or rank, f"test {t} has a threshold that is no rank of its column")
     else:
-        _expect(column.kind == "categorical", f"test {t} asks for categories of numbers")
-        _expect(all(0 <= code < n_words for code in codes), f"test {t} asks for no category")
+        _expect(column.kind == "categorical", f"test {t} names categories of a column of numbers")
+        _expect(all(0 <= code < n_words for code in codes), f"test {t} names no category")
         fits = len(codes) == 1 if OPERATORS[operator] == "=" else len(codes) > 0
         _expect(fits and bound == 0.0, f"test {t} has not the categories of its kind")
     return RuleTest(feature, OPERATORS[operator], bound, codes)

@@ -1,6 +1,6 @@
 """Fractional cases: searching and dividing nodes whose rows may be in several nodes at once.
 
-C4.5 sends a row that misses the asked value down every branch, a fraction of its weight in each. So
+C4.5 sends a row that lacks the value of a test down every branch, a fraction of its weight in each. So
 a node holds *cases*, each a row with a weight, and dividing a node may make more cases than it had:
 
     node            cases (row weight)           outlook of row 7 is missing
@@ -61,7 +61,7 @@ class Cases(NamedTuple):
 
 
 class CaseValues(NamedTuple):
-    """What the rows say, every value once: numbers as they are, categories as short codes."""
+    """The values of the rows, every value once: numbers as they are, categories as short codes."""
 
     numbers: np.ndarray  # (n_rows, n_number_columns) float64, NaN is missing
     codes: np.ndarray  # (n_category_columns, n_rows) unsigned; n_values is missing
@@ -79,7 +79,7 @@ class CaseNodes(NamedTuple):
 
 
 class Questions(NamedTuple):
-    """What nodes ask; as arrays of nodes, these are a tree laid out for cases."""
+    """The tests of nodes; one entry per node is a tree laid out for cases."""
 
     kind: np.ndarray  # (n_nodes,) uint8, 0 at a leaf
     feature: np.ndarray  # (n_nodes,) int32
@@ -115,7 +115,7 @@ def bits(x, table):
 
     table (n_kept,) float64, of `bits_table`.
     """
-    if x > 0.0 and x < len(table):  # asked of the float: from 2^63 on it is no int64
+    if x > 0.0 and x < len(table):  # compared as a float: from 2^63 on it is no int64
         i = np.int64(x)
         if x == np.float64(i):
             return table[i]
@@ -267,37 +267,46 @@ def scan_values(codes, n_codes, cases, nodes, min_cases, table, gain, info, n_la
 
 
 @inline
-def answer(asked, q, x, n_codes):
+def answer(questions, q, x, n_codes):
     """Return the child that question q sends the value x to, -1 for all of them.
 
     ``n_codes`` is the number of categories of the column: a code beyond them counts as missing.
     """
     if x != x:
-        return np.int64(asked.missing_child[q])
-    if asked.kind[q] == THRESHOLD:
-        return np.int64(x > asked.threshold[q])
+        return np.int64(questions.missing_child[q])
+    if questions.kind[q] == THRESHOLD:
+        return np.int64(x > questions.threshold[q])
     code = np.int64(x)  # numbers too large for it become negative
     if code < 0 or code >= n_codes:
-        return np.int64(asked.missing_child[q])
-    if asked.kind[q] == MULTIWAY:
+        return np.int64(questions.missing_child[q])
+    if questions.kind[q] == MULTIWAY:
         return code
-    return np.int64(asked.maps[asked.map_start[q] + code])
+    return np.int64(questions.maps[questions.map_start[q] + code])
 
 
 @subkernel
-def find_branches(asked, q, values, row, begin, end, branch):
+def find_branches(questions, q, values, row, begin, end, branch):
     """Write the child that question q sends each of the rows ``row[begin:end]`` to, -1 for all of them.
 
     row (n_cases,) uint32; branch (end - begin,) int32, written.
     """
-    slot, missing, start = values.slot[asked.feature[q]], asked.missing_child[q], asked.map_start[q]
-    numbers, codes, maps, threshold = values.numbers, values.codes, asked.maps, asked.threshold[q]
-    if asked.kind[q] == THRESHOLD:
+    slot, missing, start = (
+        values.slot[questions.feature[q]],
+        questions.missing_child[q],
+        questions.map_start[q],
+    )
+    numbers, codes, maps, threshold = (
+        values.numbers,
+        values.codes,
+        questions.maps,
+        questions.threshold[q],
+    )
+    if questions.kind[q] == THRESHOLD:
         for i in range(end - begin):
             x = numbers[row[begin + i], slot]
             branch[i] = missing if x != x else np.int32(x > threshold)
         return
-    gone, multiway = values.n_values[slot], asked.kind[q] == MULTIWAY
+    gone, multiway = values.n_values[slot], questions.kind[q] == MULTIWAY
     for i in range(end - begin):
         code = np.int64(codes[slot, row[begin + i]])
         if code == gone:
@@ -307,21 +316,21 @@ def find_branches(asked, q, values, row, begin, end, branch):
 
 
 @kernel(makes_arrays=True)
-def deal(values, cases, nodes, asked, dealt):
+def deal(values, cases, nodes, questions, dealt):
     """Send the cases of every node to the branches of its question.
 
-    Children are numbered through (``asked.first_child``). `dealt` is 0 at first but for ``branch``, and
+    Children are numbered through (``questions.first_child``). `dealt` is 0 at first but for ``branch``, and
     stays 0 for a child that no known case reaches.
     """
     branch, known, rows, total = dealt.branch, dealt.known, dealt.rows, dealt.total
     classes = total.shape[1]
     missed = np.empty(classes)
     for q in range(len(nodes.start)):
-        first, last = asked.first_child[q], asked.first_child[q] + asked.n_children[q]
+        first, last = questions.first_child[q], questions.first_child[q] + questions.n_children[q]
         for c in range(classes):
             missed[c] = 0.0
         begin, end = nodes.start[q], nodes.end[q]
-        find_branches(asked, q, values, cases.row, begin, end, branch[begin:end])
+        find_branches(questions, q, values, cases.row, begin, end, branch[begin:end])
         for p in range(begin, end):
             v = branch[p]
             w, c = cases.weight[p], cases.label[p]
@@ -342,7 +351,7 @@ def deal(values, cases, nodes, asked, dealt):
 
 
 @kernel(makes_arrays=True)
-def hand_on(cases, nodes, asked, dealt, start, place, out):
+def hand_on(cases, nodes, questions, dealt, start, place, out):
     """Write the cases of the children; ``start`` is where a child's begin, -1 if it needs none.
 
     ``place``: of each case, its place among the known cases of its child or among the node's missing.
@@ -352,7 +361,7 @@ def hand_on(cases, nodes, asked, dealt, start, place, out):
     branch, known, rows = dealt.branch, dealt.known, dealt.rows
     cursor = np.zeros(len(start), np.int64)
     for q in range(len(nodes.start)):
-        first, last = asked.first_child[q], asked.first_child[q] + asked.n_children[q]
+        first, last = questions.first_child[q], questions.first_child[q] + questions.n_children[q]
         total_weight, missed = 0.0, 0
         for child in range(first, last):
             total_weight += known[child]
@@ -376,7 +385,7 @@ def hand_on(cases, nodes, asked, dealt, start, place, out):
 
 
 @kernel(makes_arrays=True)
-def hand_on_list(entries, nodes, asked, dealt, start, place, out):
+def hand_on_list(entries, nodes, questions, dealt, start, place, out):
     """Write one presorted list of the children; a value is new if its run is new in the child.
 
     entries (n_cases,) uint32; start (n_children,) int64; place (n_cases,) uint32; out (n_next_cases,)
@@ -385,7 +394,7 @@ def hand_on_list(entries, nodes, asked, dealt, start, place, out):
     branch, rows = dealt.branch, dealt.rows
     cursor, last_run = np.empty(len(start), np.int64), np.empty(len(start), np.int64)
     for q in range(len(nodes.start)):
-        first, last = asked.first_child[q], asked.first_child[q] + asked.n_children[q]
+        first, last = questions.first_child[q], questions.first_child[q] + questions.n_children[q]
         for child in range(first, last):
             cursor[child], last_run[child] = start[child], -1
         run = 0

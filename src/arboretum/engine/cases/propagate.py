@@ -1,4 +1,4 @@
-"""Cases sent down a tree that stands: who ends where, and how many errors that makes.
+"""Cases sent down a finished tree: the leaf where each ends, and how many errors that makes.
 
 A depth-first walk carries the cases of one node at a time. They lie on top of a pile: the node's
 cases are replaced by those of its children, the last child uppermost, and that one is next:

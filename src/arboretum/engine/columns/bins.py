@@ -1,7 +1,7 @@
 """From values to bins: the kernels behind grow/bins/find.py.
 
 A bin is found by a table and a short search. The range of a column's cuts is divided into equal cells;
-the cell of x says how many cuts certainly lie below x, and only the cuts within that cell are looked at:
+a cell has the number of cuts that certainly lie below it, and only the cuts within the cell are searched:
 
     cuts       1.2   1.4        2.9 3.0 3.1            4.0
     cells    |     |     |     |     |     |     |     |
@@ -151,7 +151,7 @@ def count_cells(cuts, low, scale, top, first):
 
 @inline
 def _number_codes(values, tables, f, missing, out):
-    """Write the number of cuts below every value; tell whether one is missing.
+    """Write the number of cuts below every value; return whether one is missing.
 
     values (n,) float64, any stride; out (n,) uint8 or uint16, written.
     """
@@ -181,7 +181,7 @@ def _number_codes(values, tables, f, missing, out):
 
 @inline
 def _category_codes(values, tables, f, missing, out):
-    """Write the bin of every category; rare and unknown ones are missing; tell whether one is.
+    """Write the bin of every category; rare and unknown ones are missing. Return whether one is.
 
     values (n,) float64, any stride; out (n,) uint8 or uint16, written.
     """

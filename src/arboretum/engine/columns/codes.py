@@ -15,12 +15,12 @@ import numpy as np
 from arboretum.engine.columns.presort import MISSING, NEW, POSITION
 from arboretum.engine.compiler.decorators import inline, kernel
 
-__all__ = ["bin_codes", "codes_from_list", "list_codes", "sort_nodes"]
+__all__ = ["bin_codes", "codes_from_list", "sort_nodes"]
 
 _SHIFT = np.uint64(30)
 _LOW = np.uint64((1 << 30) - 1)
 _BYTE = np.uint64(255)
-_MANY = 512  # from so many rows on a radix sort beats merging
+_MANY = 512  # from this many rows on a radix sort is faster than merging
 
 
 @kernel
@@ -157,21 +157,6 @@ def _write_list(keys, n, missing_code, out, at):
         out[at + i] = e
         before = c
     return values
-
-
-@inline(makes_arrays=True)
-def list_codes(codes, column, rows, lo, hi, missing_code, scratch, out):
-    """Write the list of one node's codes to ``out[0:hi - lo]``; return how many values it holds.
-
-    codes (n_columns, n_rows) uint8 or uint16; rows (n_rows,) uint32; scratch (2, longest node) uint64;
-    out (at least hi - lo,) uint32, written.
-    """
-    keys, spare = scratch[0], scratch[1]
-    n = hi - lo
-    for i in range(n):
-        keys[i] = (np.uint64(codes[column, rows[lo + i]]) << _SHIFT) | np.uint64(lo + i)
-    _sort_keys(keys, spare, n, missing_code)
-    return _write_list(keys, n, missing_code, out, 0)
 
 
 @kernel(makes_arrays=True)

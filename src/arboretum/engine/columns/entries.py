@@ -3,8 +3,9 @@
     by row      row 0: (2, 7.0)              by column     column 0: (1, 3.0)
                 row 1: (0, 3.0) (2, 7.0)                   column 2: (0, 7.0) (1, 7.0)
 
-One pass counts the entries of every column, which tells where each begins; another writes them there, as
-they are or as codes of bins. Nothing else is kept: a code takes a byte where a value takes four or eight.
+One pass counts the entries of every column, so that it is known where each begins; another writes them
+there, as they are or as codes of bins. Nothing else is kept: a code takes a byte where a value takes four
+or eight.
 """
 
 from __future__ import annotations

@@ -10,9 +10,10 @@ another than before (presort.py). Rows without a value stand at the end, marked 
 
 A sample keeps the entries of its rows (`filter_entries`). A split gives the rows of a node new positions,
 left side first, and every list is split stably by one look-up per entry (`split_entries`): is the new
-position left of the middle? Both are free of branches, which nobody could guess: an entry is always written,
-and overwritten unless it stays. Entries keep their marks, and take over those of entries that went elsewhere
-since their predecessor. Because positions of a node are neighbours, look-ups stay in cache as nodes shrink.
+position left of the middle? Both are free of branches, which could not be predicted: an entry is always
+written, and overwritten unless it stays. Entries keep their marks, and take over those of entries that went
+elsewhere since their predecessor. Because positions of a node are neighbours, look-ups stay in cache as nodes
+shrink.
 """
 
 from __future__ import annotations
@@ -227,7 +228,7 @@ def _move_rows(node, rows, deeper):
 
 @kernel
 def divide_rows(lists, nodes, start, end, rows, deeper):
-    """Give the rows of the nodes start:end their new positions; ``rows.place`` tells them by the old.
+    """Give the rows of the nodes start:end their new positions; ``rows.place`` maps the old ones to them.
 
     ``nodes`` are EXACT_NODE (engine/dtypes.py). Unless the tree grows ``deeper``, only rows are moved.
 
@@ -244,7 +245,7 @@ def divide_rows(lists, nodes, start, end, rows, deeper):
 
 @subkernel
 def part_list(j, source, nodes, place, target, spare):
-    """Part one list of the nodes that are split; write where the lists of wanted children begin.
+    """Split one list of the nodes that are split; write where the lists of wanted children begin.
 
     nodes (n_nodes,) EXACT_NODE; place (n_rows,) uint32; spare (n_rows,) uint32, scratch.
     """

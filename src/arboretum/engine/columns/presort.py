@@ -1,6 +1,6 @@
 """Sorting a column once: the presorted list every exact search reads.
 
-A list entry is one uint32 that says which row it is and how it stands to its predecessor:
+A list entry is one uint32 with the number of a row and how its value compares with the entry before:
 
     bit 31    NEW       the value differs from the entry before it: a cut may fall here
     bit 30    MISSING   the value is missing; these entries stand at the end
@@ -9,7 +9,7 @@ A list entry is one uint32 that says which row it is and how it stands to its pr
     column    3.0  1.5  nan  1.5  7.0
     entries   1*   3    0*   4*   2*!         (* NEW, ! MISSING)
 
-So a scan needs neither the values nor their codes, only this list. To sort fast, the leading bits of
+A scan therefore needs neither the values nor their codes, only this list. To sort fast, the leading bits of
 the float64 (made to order like an unsigned integer) and the row number share one uint64, which NumPy
 sorts with vector instructions; entries that agree in those leading bits are put right afterwards.
 """

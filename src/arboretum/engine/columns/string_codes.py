@@ -1,4 +1,4 @@
-"""Numbering strings: every distinct one gets a code, in the order in which they are first met.
+"""Numbering strings: every distinct one gets a code, in the order of their first rows.
 
 Arrow keeps a column of strings as one run of bytes and the places where they begin:
 
@@ -70,7 +70,7 @@ def number_strings(offsets, text, eights, present, skipped, codes, known, slots)
             if known[2, code] == mark:
                 ahead = start - known[0, code]
                 if stop - ahead == known[1, code]:
-                    # the hash of eight bytes or fewer tells them from all others
+                    # the hash of eight bytes or fewer is that of no other string
                     at = start if stop - start > _BYTE else stop
                     while at < stop and _up_to_eight(text, eights, at, stop) == _up_to_eight(
                         text, eights, at - ahead, stop - ahead

@@ -8,8 +8,8 @@ would have to read, only to throw it away. Here the numbers lie in memory while 
     Python      State(tree=GrowingTree(nodes=…, …), …)
     kernel      state ──> [ tree | … ] ──> [ nodes: address, shape | lists: address, shape | … | numbers ]
 
-Nothing in there changes while the kernel runs, which LLVM is told, so that a loop reads it once. The arrays
-are Python's, which holds them meanwhile: no references to them are counted.
+Nothing in there changes while the kernel runs; this is marked for LLVM, so that a loop reads it once. The
+arrays are Python's, which holds them meanwhile: no references to them are counted.
 
 Tuples that kernels make are values as before, as are bare tuples. A tuple by reference is not taken apart
 (``a, b = pair``): name what you need of it.
@@ -66,7 +66,7 @@ def is_named(value: Any) -> bool:
 def type_of(value: Any) -> ByReference:
     """Return the type of a NamedTuple, and of those in it.
 
-    Numba is asked once for every kind of value: it takes its time, and this is done at every call.
+    Numba computes it once for every kind of value: that is slow, and every call of a kernel needs it.
     """
     kinds = type(value), *map(_kind, value)
     found = _known.get(kinds)
@@ -112,7 +112,7 @@ class _Layout:
         self._starts = [sum(_size(cell) for *_, cell in cells[:i]) for i in range(len(cells))]
 
     def address(self, builder: Any, pointer: Any, place: int) -> Any:
-        """Return where a cell is: so many bytes on, which is shorter to write than the structure."""
+        """Return where a cell is: an offset in bytes, which is shorter to write than the structure."""
         cell = self.struct.elements[place]
         if not _size(cell):
             whole = builder.bitcast(pointer, self.struct.as_pointer())

@@ -67,7 +67,7 @@ def _user_cache() -> Path:
 def _kernel_set() -> str:
     """Name the kernels of this version and this way of compiling."""
     name = f"kernels-{arboretum.__version__}"
-    # Numba does not tell checked code from unchecked code when it reads its cache
+    # Numba does not distinguish checked from unchecked code when it reads its cache
     return f"{name}-checked" if numba.config.BOUNDSCHECK else name
 
 
@@ -87,7 +87,7 @@ def writable_cache() -> Path | None:
 
 
 def _private_temporary() -> Path:
-    """Return a directory under the temporary one that nobody else can have put code into."""
+    """Return a directory under the temporary one that other users cannot have put code into."""
     if not hasattr(os, "getuid"):  # on Windows the temporary directory is the user's own
         return Path(tempfile.gettempdir()) / "arboretum" / _kernel_set()
     private = Path(tempfile.gettempdir()) / f"arboretum-{os.getuid()}"

@@ -6,7 +6,7 @@ A kernel is called by a hash of everything it was made from:
     types it is called with ── the CPU, or a baseline that many CPUs have
 
 so code that does not fit is never found, and whoever compiles the same thing writes the same file. The
-bytes are what Numba itself would keep, compressed, which also tells damage. They are machine code, and to
+bytes are what Numba itself would keep, compressed, which also detects damage. They are machine code, and to
 read them is to run them: hence `is_private`.
 """
 
@@ -61,7 +61,7 @@ def decode(data: bytes, function: Callable, signature: Any, target_context: Any)
 
 
 def is_private(found: os.stat_result, *owners: int) -> bool:
-    """Return whether nobody but root, this user and ``owners`` can write what this is the state of.
+    """True if only root, the current user or ``owners`` can write the file of this state.
 
     A group of the user's own, as many systems have it, has the number of the user.
     """

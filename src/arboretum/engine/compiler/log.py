@@ -1,7 +1,7 @@
-"""What this process has compiled, how long that took, and the line that says so.
+"""What this process has compiled, how long that took, and the line that is shown.
 
-A person who waits for a first fit shall know why. When compiling has taken two seconds in all, one line
-says it, once per process: on a terminal with a sign of life while it goes on, elsewhere as a warning of
+Users who wait for a first fit should see why. When compiling has taken two seconds in all, one line
+is shown, once per process: on a terminal with a sign of life while it goes on, elsewhere as a warning of
 the logger ``arboretum``. It is silent where a UserWarning of that text would be filtered out, and inside
 `quiet`.
 
@@ -45,18 +45,18 @@ class CompileLog:
         What was compiled, in that order.
     seconds : float
         How long that took.
-    tell : callable or None
-        Is told the line instead of the screen, for every kernel that keeps people waiting, and None when
-        it is done.
+    show : callable or None
+        Called with the line, in place of the screen, for every kernel that takes long, and with None
+        when it is done.
     """
 
     def __init__(self) -> None:
         self.functions: list[Compiled] = []
         self.seconds = 0.0
-        self.tell: Callable[[str | None], None] | None = None
+        self.show: Callable[[str | None], None] | None = None
         self._depth = 0
         self._began = 0.0
-        self._is_told = False
+        self._was_shown = False
         self._is_quiet = False
         self._timer: threading.Timer | None = None
         self._status: Any = None
@@ -93,7 +93,7 @@ class CompileLog:
         if self._depth > 1:
             return
         self._began = time.perf_counter()
-        self._timer = threading.Timer(max(PATIENCE - self.seconds, 0.0), self._say)
+        self._timer = threading.Timer(max(PATIENCE - self.seconds, 0.0), self._show_line)
         self._timer.daemon = True
         self._timer.start()
 
@@ -101,19 +101,19 @@ class CompileLog:
         if self._depth == 1:
             now = time.perf_counter()
             self.seconds += now - self._began
-            self._began = now  # so that whoever asks just now counts no second twice
+            self._began = now  # so that `seconds_so_far` counts no second twice
         self._depth -= 1
         if self._depth == 0:
             self._timer.cancel()
             self._rest()
 
     # ------------------------------------------------------------------ the line
-    def _say(self) -> None:
+    def _show_line(self) -> None:
         if self._is_quiet or _is_ignored():
             return
-        is_first, self._is_told = not self._is_told, True
-        if self.tell is not None:
-            self.tell(LINE)
+        is_first, self._was_shown = not self._was_shown, True
+        if self.show is not None:
+            self.show(LINE)
         elif _is_bare_terminal(sys.stderr):
             self._show_status()
         elif is_first:
@@ -132,8 +132,8 @@ class CompileLog:
         status, self._status = self._status, None
         if status is not None:
             status.stop()
-        if self.tell is not None and self._is_told:
-            self.tell(None)
+        if self.show is not None and self._was_shown:
+            self.show(None)
 
 
 def _is_ours(function: Any) -> bool:
@@ -155,7 +155,7 @@ def _is_bare_terminal(stream: Any) -> bool:
 
 @contextmanager
 def quiet(wanted: bool = True) -> Iterator[None]:
-    """Say nothing of compiling in here: a model was asked to be silent.
+    """Show no line in here: for models that are set to be silent.
 
     >>> with quiet():
     ...     pass

@@ -31,14 +31,14 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="where packs and their caches go")
     parser.add_argument("baseline", nargs="*", help="default: all of this architecture")
     parser.add_argument("--in-place", action="store_true", help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    names = asked.baseline or list(baselines())
+    options = parser.parse_args()
+    names = options.baseline or list(baselines())
     for name in names:
         if name not in baselines():
             parser.error(f"unknown baseline {name!r}: there are {', '.join(baselines()) or 'none'}")
-    if asked.in_place:
-        return _pack(asked.folder / f"{names[0]}.pack", baselines()[names[0]])
-    return max((_pack_for(name, asked.folder) for name in names), default=0)
+    if options.in_place:
+        return _pack(options.folder / f"{names[0]}.pack", baselines()[names[0]])
+    return max((_pack_for(name, options.folder) for name in names), default=0)
 
 
 def _pack_for(baseline: str, folder: Path) -> int:

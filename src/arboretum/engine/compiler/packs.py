@@ -1,6 +1,6 @@
 """Kernels that come with the package, compiled for a baseline CPU that the machine at hand includes.
 
-A wheel of `make wheel` holds a pack of compiled code for every baseline (pack.py makes them):
+A wheel of `make wheel` holds a pack of compiled code for every baseline (make_packs.py makes them):
 
     <package>/engine/compiler/packs/x86-64-v3.pack
 
@@ -10,7 +10,7 @@ A wheel of `make wheel` holds a pack of compiled code for every baseline (pack.p
     └─────────────┴─────────────────────────────────┴─────────┴─────────┴───
 
 It is used if the CPU has all features of the baseline; a kernel in it, if it was made by the same Python,
-Numba and llvmlite from the same sources for the same types, all of which its name tells (compiled_code.py).
+Numba and llvmlite from the same sources for the same types, all of which are in its name (compiled_code.py).
 Everything else is compiled as ever, for the CPU at hand, into the user's cache: nothing is ever added to a
 pack.
 
@@ -109,13 +109,13 @@ def write_pack(path: Path, features: list[str], kernels: Mapping[str, bytes]) ->
 
 @cache
 def find_pack() -> Pack | None:
-    """Return the best pack for this machine, if there is one and nothing else is asked for.
+    """Return the best pack for this machine, if there is one and no setting excludes it.
 
     Other ways to compile (a CPU of choice, checked indices) and ``ARBORETUM_PREBUILT=0`` do without.
     """
     config = numba.config
-    asked = (config.CPU_NAME, config.CPU_FEATURES, config.BOUNDSCHECK, config.DEBUGINFO_DEFAULT)
-    if any(asked) or os.environ.get("ARBORETUM_PREBUILT") == "0":
+    excluding = (config.CPU_NAME, config.CPU_FEATURES, config.BOUNDSCHECK, config.DEBUGINFO_DEFAULT)
+    if any(excluding) or os.environ.get("ARBORETUM_PREBUILT") == "0":
         return None
     packs = (Pack.open(FOLDER / f"{name}.pack") for name in baselines())
     found = next((p for p in packs if p is not None and _has_features(p.features)), None)

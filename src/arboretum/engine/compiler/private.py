@@ -70,7 +70,7 @@ if LINKED:
 
         @property
         def codegen(self) -> Any:
-            """Return the code generator, as one that knows of no machine code here."""
+            """Return the code generator, without machine code."""
             return _NoEnvironment(self._codegen)
 
         def _optimize_functions(self, ll_module: Any) -> None:
@@ -85,7 +85,8 @@ if LINKED:
             """Link what the function calls."""
             self._raise_if_finalized()
             for library in dict.fromkeys(self._linking_libraries):
-                self._reload_init.update(library._reload_init)
+                if hasattr(self, "_reload_init"):  # newer versions of those that were tested
+                    self._reload_init.update(library._reload_init)
                 self._final_module.link_in(library._get_module_for_linking(), preserve=True)
             self._finalize_dynamic_globals()
             self._finalized = True
@@ -203,16 +204,16 @@ if LINKED:
             for one in arguments
         )
 
-    def pointer_to(kernel: Any, key: tuple) -> int:
+    def pointer_to(kernel: Any, arguments: tuple) -> int:
         """Return the address of a kernel for arguments of these types, after compiling it if need be."""
-        kernel.compile(key)
-        found = kernel.overloads[key]
+        kernel._compile_for_args(*arguments)
+        found = kernel.overloads[key_of(kernel, arguments)]
         return found.library.get_pointer_to_function(found.fndesc.llvm_func_name)
 
-    def entry_point(kernel: Any, key: tuple) -> Callable:
-        """Return a function that takes its arguments for what ``key`` says, without a look at them."""
-        kernel.compile(key)
-        return kernel.overloads[key].entry_point
+    def entry_point(kernel: Any, arguments: tuple) -> Callable:
+        """Return a function that takes its arguments to be of these types, without a look at them."""
+        kernel._compile_for_args(*arguments)
+        return kernel.overloads[key_of(kernel, arguments)].entry_point
 
     def on_new_types(kernel: Any, note: Callable[[tuple, bool], None]) -> None:
         """Call ``note(arguments, compiled)`` when a kernel is called with types that are new to it."""
@@ -228,7 +229,7 @@ if LINKED:
         kernel._compile_for_args = compile_for_args
 
     def cpu() -> Any:
-        """Return what says for which CPU Numba compiles."""
+        """Return the CPU that Numba compiles for, with its features."""
         return cpu_target.target_context.codegen().magic_tuple()
 
     # ------------------------------------------------------------------ compiled code as a tuple

@@ -2,7 +2,7 @@
 
 A kernel is compiled anew for every combination of types it is called with. Which combinations there are
 is not written by hand but recorded: with ``ARBORETUM_RECORD_KERNELS=<file>`` every process appends a line
-for each combination it meets (`benchmarks/record_kernels.py` does so), and signatures.json has them all, each
+for each new combination (`benchmarks/record_kernels.py` does so), and signatures.json has them all, each
 with the estimators that need it. Prebuilt kernels and `arboretum.warmup` are made from it.
 
 What is written down is the *arguments*, in NumPy's words, and not Numba's types of them:
@@ -61,7 +61,7 @@ class Signature(NamedTuple):
 
 # ---------------------------------------------------------------------- a description of a value
 def describe(value: Any) -> Any:
-    """Describe an argument of a kernel, in what JSON can say.
+    """Describe an argument of a kernel, in JSON.
 
     >>> describe(np.zeros((3, 2))), describe(np.uint8(1)), describe(True), describe(None)
     ('float64 2C', 'uint8', 'bool', 'none')
@@ -170,7 +170,7 @@ def _found(name: str) -> Any:
 
 # ---------------------------------------------------------------------- recording
 def record(kernel: Any) -> None:
-    """Append a line to the file of ``ARBORETUM_RECORD_KERNELS`` when a kernel meets new types."""
+    """Append a line to the file of ``ARBORETUM_RECORD_KERNELS`` when a kernel is called with new types."""
     name = _name(kernel.py_func)
     private.on_new_types(kernel, lambda arguments, compiled: _append(name, arguments, compiled))
 
@@ -190,8 +190,13 @@ def _append(kernel: str, args: tuple, compiled: bool) -> None:
 
 
 # ---------------------------------------------------------------------- the table
-def write_table(signatures: Iterable[Signature], path: Path = TABLE) -> None:
-    """Write signatures in their order; kinds of arguments are numbered and written once."""
+def write_table(
+    signatures: Iterable[Signature], path: Path = TABLE, recorded: Iterable[str] | None = None
+) -> None:
+    """Write signatures in their order; kinds of arguments are numbered and written once.
+
+    Of users that were not ``recorded`` now (default: all were) the hash of their kernels stays as it is.
+    """
     signatures = sorted(signatures, key=_key)
     kinds: dict[str, int] = {}
     names = sorted({name for one in signatures for name in one.users})
@@ -207,7 +212,14 @@ def write_table(signatures: Iterable[Signature], path: Path = TABLE) -> None:
         lines.append(json.dumps([one.kernel, [number(a) for a in one.arguments], users]))
     parts = {"kinds": ",\n".join(kinds), "kernels": ",\n".join(lines)}
     text = ",\n".join(f'"{key}": [\n{rows}\n]' for key, rows in parts.items())
-    head = f'"users": {json.dumps(names)},\n"sources": {json.dumps(_sources_of_users(signatures))}'
+    sources = _sources_of_users(signatures)
+    if recorded is not None:
+        before = _recorded_sources(path)
+        sources = {
+            name: found if name in recorded else before.get(name, "")
+            for name, found in sources.items()
+        }
+    head = f'"users": {json.dumps(names)},\n"sources": {json.dumps(sources)}'
     path.write_text(f"{{\n{head},\n{text}\n}}\n", encoding="utf-8")
 
 
@@ -217,9 +229,13 @@ def _key(signature: Signature) -> tuple[str, str]:
 
 def stale_users(users: Iterable[str], path: Path = TABLE) -> list[str]:
     """Return the users whose kernels have changed since they were recorded, or that never were."""
-    recorded = json.loads(path.read_text(encoding="utf-8"))["sources"] if path.exists() else {}
+    recorded = _recorded_sources(path)
     now = _sources_of_users(read_table(path)) if recorded else {}
     return [name for name in users if recorded.get(name, "") != now.get(name)]
+
+
+def _recorded_sources(path: Path) -> dict[str, str]:
+    return json.loads(path.read_text(encoding="utf-8"))["sources"] if path.exists() else {}
 
 
 def is_current(path: Path = TABLE) -> bool:

@@ -128,7 +128,7 @@ def missing(signatures: Sequence[Signature]) -> tuple[list[Signature], list[str]
 
 @contextmanager
 def _bar(n: int, shown: bool) -> Iterator[Callable[[], None]]:
-    """Show a bar on stderr; yields what is to be called when a kernel is done."""
+    """Show a bar on stderr; yields a function to call when a kernel is done."""
     if not shown or n == 0:
         yield lambda: None
         return

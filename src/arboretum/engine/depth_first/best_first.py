@@ -1,82 +1,49 @@
-"""Nodes that are searched and wait to be parted, the one that gains most on top (a heap)."""
+"""Nodes that are searched and wait to be split, the one that gains most on top (a heap)."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from arboretum.engine.compiler.decorators import subkernel
 
-__all__ = ["CUT", "FEATURE", "GAIN", "LAST", "NODE", "SIDE", "put_by", "take_out"]
-
-NODE = 2  # where a waiting branch keeps its node (grow.py)
-FEATURE, SIDE, LAST = 7, 8, 9  # behind what is known of a branch: what its search found,
-GAIN, CUT = 0, 1  # and in the real part
+__all__ = ["push_searched", "take_best"]
 
 
 @subkernel
-def _before(heap, real, a, b):
-    """Tell whether entry a of the heap is taken before entry b: it gains more, or is older.
-
-    heap (most leaves, 10) int64; real (most leaves, 2) float64.
-    """
-    if real[a, GAIN] != real[b, GAIN]:
-        return real[a, GAIN] > real[b, GAIN]
-    return heap[a, NODE] < heap[b, NODE]
+def _before(one, other):
+    """Return whether a waiting branch is taken before another: it gains more, or is older."""
+    if one.gain != other.gain:
+        return one.gain > other.gain
+    return one.number < other.number
 
 
 @subkernel
-def _swap(heap, real, a, b):
-    """Let two branches swap places.
+def push_searched(heap, size, branch):
+    """Add a searched branch to ``size`` others.
 
-    heap (most leaves, 10) int64, updated; real (most leaves, 2) float64, updated.
-    """
-    for j in range(heap.shape[1]):
-        heap[a, j], heap[b, j] = heap[b, j], heap[a, j]
-    for j in range(real.shape[1]):
-        real[a, j], real[b, j] = real[b, j], real[a, j]
-
-
-@subkernel
-def put_by(heap, real, size, branch, feature, side, last, gain, cut):
-    """Put a searched branch (a row of the stack) by.
-
-    heap (most leaves, 10) int64, updated, or None; real (most leaves, 2) float64, updated, or None;
-    branch (7,) int64.
+    heap (most leaves + 2,) BRANCH, updated, or None; branch a BRANCH.
     """
     if heap is not None:
         at = size
-        for j in range(len(branch)):
-            heap[at, j] = branch[j]
-        heap[at, FEATURE], heap[at, SIDE], heap[at, LAST] = feature, side, last
-        real[at, GAIN], real[at, CUT] = gain, cut
-        while at > 0 and _before(heap, real, at, (at - 1) // 2):
-            _swap(heap, real, at, (at - 1) // 2)
+        while at > 0 and _before(branch, heap[(at - 1) // 2]):
+            heap[at] = heap[(at - 1) // 2]
             at = (at - 1) // 2
+        heap[at] = branch
 
 
 @subkernel
-def take_out(heap, real, size, branch):
-    """Take out the best of ``size`` branches; return (feature, side, last, gain, cut).
+def take_best(heap, size, stack):
+    """Move the best of ``size`` branches to the bottom of the stack.
 
-    heap (most leaves, 10) int64, updated, or None; real (most leaves, 2) float64, updated, or None;
-    branch (7,) int64, written.
+    heap (most leaves + 2,) BRANCH, updated, or None; stack (n_rows + 2,) BRANCH, written.
     """
-    feature, side, last = np.int64(-1), np.int64(0), np.int64(0)
-    gain, cut = 0.0, np.nan
     if heap is not None:
-        for j in range(len(branch)):
-            branch[j] = heap[0, j]
-        feature, side, last = heap[0, FEATURE], heap[0, SIDE], heap[0, LAST]
-        gain, cut = real[0, GAIN], real[0, CUT]
-        size -= 1
-        _swap(heap, real, 0, size)
-        at = 0
-        while 2 * at + 1 < size:
+        stack[0] = heap[0]
+        at, last = 0, size - 1
+        while 2 * at + 1 < last:
             child = 2 * at + 1
-            if child + 1 < size and _before(heap, real, child + 1, child):
+            if child + 1 < last and _before(heap[child + 1], heap[child]):
                 child += 1
-            if not _before(heap, real, child, at):
+            if not _before(heap[child], heap[last]):
                 break
-            _swap(heap, real, at, child)
+            heap[at] = heap[child]
             at = child
-    return feature, side, last, gain, cut
+        heap[at] = heap[last]

@@ -14,7 +14,7 @@ from arboretum.engine.compiler.decorators import addressed, subkernel
 
 __all__ = ["copy_rows", "go_back", "number_anew"]
 
-_AHEAD = np.uint64(16)  # rows that are asked for before they are copied
+_AHEAD = np.uint64(16)  # rows that are prefetched before they are copied
 
 
 @subkernel

@@ -1,4 +1,4 @@
-"""What a node holds: the sums of its targets, whether they are all alike, how impure it is."""
+"""What a node holds: the sums of its targets, whether they are all equal, how impure it is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from arboretum.engine.fixed_point import bits_of_each, shift_for, to_grid
 from arboretum.engine.split.score import x_log2_x
 from arboretum.engine.split.statistic import ENTROPY, POISSON
 
-__all__ = ["add_up", "are_alike", "drop_empty", "impurity_of", "put_on_grid", "tell_impurity"]
+__all__ = ["add_up", "are_alike", "drop_empty", "impurity_of", "put_on_grid", "write_impurity"]
 
 
 # --------------------------------------------------------------------------- a grid of its own
@@ -90,7 +90,7 @@ def _count_labels(label, weight, start, n, total):
 
 @inline
 def drop_empty(label, start, n, total, number_of):
-    """Number anew the classes that a node still has; return how many they are.
+    """Renumber the classes that a node still has; return how many there are.
 
     So whatever is done per class below this node is not done for classes that do not occur. A node of
     one class stays as it is: nothing comes below. ``number_of`` is scratch, one per class.
@@ -142,10 +142,10 @@ def add_up(label, number, left, y, weight, start, n, sum_here, total):
         _sum_numbers(number, start, n, total)
 
 
-# --------------------------------------------------------------------------- are they alike, how impure
+# --------------------------------------------------------------------------- are they equal, how impure
 @subkernel
 def _same_number(number, weight, start, n):
-    """Tell whether all targets of the first output are equal.
+    """Return whether all targets of the first output are equal.
 
     number (n_outputs, n_rows) int64; weight (n_rows,) int64.
     """
@@ -157,7 +157,7 @@ def _same_number(number, weight, start, n):
 
 @inline
 def are_alike(label, number, weight, start, n, total, node_weight, rules):
-    """Tell whether all targets of a node, of each output, are equal.
+    """Return whether all targets of a node, of each output, are equal.
 
     label (n_outputs, n_rows) uint32, or None; number (n_outputs, n_rows) int64, or None; weight
     (n_rows,) int64; total (n_channels,) int64.
@@ -232,16 +232,11 @@ def impurity_of(label, number, weight, start, n, total, node_weight, rules):
 
 
 @addressed
-def tell_impurity(bench):
-    """Tell the node at hand its impurity."""
-    node, target, total = bench.node[0], bench.target, bench.scratch.total[: bench.node[0].channels]
+def write_impurity(bench):
+    """Write the impurity of the node at hand."""
+    node, target = bench.node[0], bench.target
+    total = bench.scratch.total[: node.channels]
     node.impurity = impurity_of(
-        target.label,
-        target.number,
-        target.weight,
-        node.start,
-        node.n,
-        total,
-        node.weight,
+        target.label, target.number, target.weight, node.start, node.n, total, node.weight,
         bench.rules,
-    )
+    )  # fmt: skip

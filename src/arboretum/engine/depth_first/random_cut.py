@@ -1,39 +1,34 @@
-"""A random cut of a node's columns: how an extremely random tree asks.
+"""A random cut of a node's columns, as extremely random trees draw it.
 
-Nothing is ordered. A column's values are kept as whole numbers of the same order (`ordered_bits`): one
+Nothing is sorted. A column's values are kept as whole numbers of the same order (`ordered_bits`): one
 pass gathers them and finds the ends, a threshold is drawn between the ends, one pass of comparisons
 scores it:
 
     values of the node   .3  .9  .1  .4         ends .1 and .9
     drawn                .52                    left: .3 .1 .4   right: .9
 
-For categories coins are tossed, which makes numbers of them (toss.py).
+Eight values are read and compared at a time: rows are padded to whole blocks, so that most loops are of the
+same few lengths, which a processor predicts. For categories coins are tossed, which makes numbers of them
+(toss.py).
+
+    rows 5 2 9          padded  5 2 9 5 5 5 5 5      the ends are those of 5 2 9
+    values .3 .9 .1             .3 .9 .1 .3 .3 .3 .3 .3   if .3 goes left, the padding is subtracted
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.atomic import read_blocks
+from arboretum.engine.atomic import add_left, read_blocks
 from arboretum.engine.compiler.decorators import addressed, inline, kernel, subkernel
 from arboretum.engine.depth_first.codes import is_known_constant
 from arboretum.engine.depth_first.counts import allowed, score
-from arboretum.engine.depth_first.records import CATEGORY, ONE_LABEL, RANK
-from arboretum.engine.depth_first.toss import (
-    largest_present,
-    last_left,
-    missing_of,
-    raise_by,
-    raised,
-    toss,
-    word_of,
-)
+from arboretum.engine.depth_first.records import CATEGORY, RANK
+from arboretum.engine.depth_first.toss import largest_present, last_left, missing_of, toss
 from arboretum.engine.random import mix, pick_column, uniform
 from arboretum.engine.split.score import squares
 
-__all__ = ["ask_gaps", "cut_pair", "draw_threshold", "ordered_bits", "random_cut"]
-
-_ONE = np.uint64(1)
+__all__ = ["ordered_bits", "random_cut"]
 
 
 @kernel
@@ -50,27 +45,30 @@ def ordered_bits(values, out):
         out[i] = missing_value if values[i] != values[i] else (b if b >= 0 else b ^ missing_value)
 
 
+# --------------------------------------------------------------------------- a threshold
 @subkernel
-def _ends(values, column, rows, start, n, x):
-    """Gather a column's values; return the smallest and the largest.
+def _pad(bench, rows, number, padded):
+    """Copy the rows of a node, and its first row up to the end of the last block.
 
-    values (n_columns * n_rows,) int32 or int64; rows (n_rows,) uint32; x (at least n,) int32 or
-    int64, written.
+    What is added up for the padding, numbers and weights behind those of the node, is written to the node.
+
+    rows (n_rows,) uint32; number (n_outputs, n_rows + 8) int64, or None; padded (n_rows + 8,) uint32,
+    written.
     """
-    low = high = values[column + rows[start]]
-    blocks = n >> 3
-    if blocks:
-        low, high = read_blocks(values, column, rows, start, blocks, x, np.uint64(0))
-    for i in range(np.uint64(8 * blocks), np.uint64(n)):
-        v = values[column + rows[start + i]]
-        x[i] = v
-        low = v if v < low else low
-        high = v if v > high else high
-    return low, high
+    node, weight = bench.node[0], bench.target.weight
+    start, n, weight_behind, sum_behind = node.start, node.n, np.int64(0), np.int64(0)
+    for i in range(np.uint64(n)):
+        padded[i] = rows[start + i]
+    for i in range(np.uint64(n), np.uint64((n + 7) & -8)):
+        padded[i] = rows[start]
+        weight_behind += weight[start + i]
+        if number is not None:
+            sum_behind += number[0, start + i]
+    node.weight_behind, node.sum_behind = weight_behind, sum_behind
 
 
 @subkernel
-def draw_threshold(key, feature, low, high, ends, bits):
+def _draw_threshold(key, feature, low, high, ends, bits):
     """Draw the threshold of a column at a node, as a number and as ordered bits.
 
     The largest value stays right. ``ends`` and ``bits`` are scratch, two views of the same memory.
@@ -93,206 +91,132 @@ def draw_threshold(key, feature, low, high, ends, bits):
     return cut, at
 
 
+# --------------------------------------------------------------------------- its score
 @inline
-def _ask_squares(x, start, n, cut, number, weight, total, node_weight, rules):
-    """Score one threshold over values that are all present.
+def _count_left(x, cut, bench, label, left, at):
+    """`_add_up_left` for classes: rows that weigh 1 have a loop of their own, which takes half as long.
 
-    x (at least n,) int32 or int64; number (n_outputs, n_rows) int64; weight (n_rows,) int64.
+    x (n_rows + 8,) int32 or int64; label (n_outputs, n_rows) uint32; left (2 * n_channels,) int64, written.
     """
-    left_weight, left_sum, rows_left = np.int64(0), np.int64(0), np.int64(0)
-    if node_weight == n:  # every row weighs 1
-        for i in range(n):
-            goes = -np.int64(x[i] <= cut)
-            rows_left -= goes
-            left_sum += number[0, start + np.uint64(i)] & goes
-        left_weight = rows_left
-    else:
-        for i in range(n):
-            goes = -np.int64(x[i] <= cut)
-            rows_left -= goes
-            left_weight += weight[start + np.uint64(i)] & goes
-            left_sum += number[0, start + np.uint64(i)] & goes
-    if not allowed(rows_left, n, left_weight, node_weight, rules):
-        return -1.0
-    return squares(left_sum, left_weight, total, node_weight)
-
-
-@subkernel
-def ask_gaps(x, start, n, cut, several, number, weight, total, node_weight, rules):
-    """`_ask_squares` where values are missing: they go right, or left, or stand against the others.
-
-    Returns (score, way); the first way that scores best.
-
-    x (at least n,) int32 or int64; number (n_outputs, n_rows) int64; weight (n_rows,) int64.
-    """
-    missing_value = missing_of(x)
-    left_weight, left_sum, rows_left = np.int64(0), np.int64(0), np.int64(0)
-    missing_weight, missing_sum, missing_rows = np.int64(0), np.int64(0), np.int64(0)
-    for i in range(n):
-        p = start + np.uint64(i)
-        if x[i] == missing_value:
-            missing_rows += 1
-            missing_weight += weight[p]
-            missing_sum += number[0, p]
-        elif x[i] <= cut:
-            rows_left += 1
-            left_weight += weight[p]
-            left_sum += number[0, p]
-    best, best_way = -1.0, 0
-    for way in range(3):
-        rows, w, sum_here = rows_left, left_weight, left_sum
-        if way == 1:
-            rows, w, sum_here = rows + missing_rows, w + missing_weight, sum_here + missing_sum
-        elif way == 2:
-            rows, w, sum_here = n - missing_rows, node_weight - missing_weight, total - missing_sum
-        if (way == 2 or several) and allowed(rows, n, w, node_weight, rules):
-            worth = squares(sum_here, w, total, node_weight)
-            if worth > best:
-                best, best_way = worth, way
-    return best, best_way
-
-
-@inline
-def _ask_labels(x, start, n, cut, label, weight, total, node_weight, rules, logs, left):
-    """`_ask_squares` for class counts.
-
-    x (at least n,) int32 or int64; label (n_outputs, n_rows) uint32; weight (n_rows,) int64; total
-    (n_channels,) int64; logs (n_kept,) float64; left (2 * n_channels,) int64, scratch.
-    """
-    for c in range(len(total)):
-        left[c] = 0
-    left_weight, rows_left = np.int64(0), np.int64(0)
-    if node_weight == n:  # every row weighs 1
+    node, weight, rows, weight_left = bench.node[0], bench.target.weight, np.int64(0), np.int64(0)
+    start, n = node.start, node.n
+    for c in range(node.channels):
+        left[at + np.uint64(c)] = 0
+    if node.weight == n:
         for i in range(n):
             goes = np.int64(x[i] <= cut)
-            rows_left += goes
-            left[label[0, start + np.uint64(i)]] += goes
-        left_weight = rows_left
+            rows += goes
+            left[at + np.uint64(label[0, start + np.uint64(i)])] += goes
+        weight_left = rows
     else:
+        for i in range(n):
+            p, goes = start + np.uint64(i), np.int64(x[i] <= cut)
+            w = weight[p] & -goes
+            rows += goes
+            weight_left += w
+            left[at + np.uint64(label[0, p])] += w
+    for o in range(1, len(label)):
         for i in range(n):
             p = start + np.uint64(i)
-            goes = np.int64(x[i] <= cut)
-            w = weight[p] & -goes
-            rows_left += goes
-            left_weight += w
-            left[label[0, p]] += w
-    if not allowed(rows_left, n, left_weight, node_weight, rules):
-        return -1.0
-    return score(left, total, left_weight, node_weight, rules, logs, np.int8(0), 0.0, 0.0)
+            left[at + np.uint64(label[o, p])] += weight[p] & -np.int64(x[i] <= cut)
+    return rows, weight_left
 
 
-@subkernel
-def _count_gaps(x, start, n, cut, label, number, weight, channels, left):
-    """Add up the rows on the left, and behind them the missing ones; return rows and weight of either.
+@inline
+def _sum_left(x, cut, bench, number, left, at):
+    """`_add_up_left` for numbers; ``left`` is None where one sum is enough.
 
-    Every row adds something or 0: nobody can guess which way it goes.
-
-    x (at least n,) int32 or int64; label (n_outputs, n_rows) uint32, or None; number
-    (n_outputs, n_rows) int64, or None; weight (n_rows,) int64; left (2 * n_channels,) int64, written.
+    x (n_rows + 8,) int32 or int64; number (n_outputs, n_rows + 8) int64; left (2 * n_channels,) int64,
+    written, or None.
     """
-    missing_value, width = missing_of(x), np.uint64(channels)
-    for c in range(width + width):
-        left[c] = 0
-    rows, missing_rows, left_weight, missing_weight = (
-        np.int64(0),
-        np.int64(0),
-        np.int64(0),
-        np.int64(0),
-    )
-    for i in range(n):
-        p, goes, lost = start + np.uint64(i), np.int64(x[i] <= cut), np.int64(x[i] == missing_value)
-        rows += goes
-        missing_rows += lost
-        left_weight += weight[p] & -goes
-        missing_weight += weight[p] & -lost
-        if label is not None:
-            for o in range(len(label)):
-                c = np.uint64(label[o, p])
-                left[c] += weight[p] & -goes
-                left[width + c] += weight[p] & -lost
-        if number is not None:
-            for o in range(width):
-                left[o] += number[o, p] & -goes
-                left[width + o] += number[o, p] & -lost
-    return rows, missing_rows, left_weight, missing_weight
+    node, zero, padding = bench.node[0], np.uint64(0), -np.int64(x[0] <= cut)
+    start, n, blocks = node.start, node.n, (node.n + 7) >> 3
+    rows, total = add_left(x, zero, cut, number[0], start, blocks)
+    rows -= (8 * blocks - n) & padding
+    total -= node.sum_behind & padding
+    weight_left = rows
+    if node.weight != n:
+        weight_left = add_left(x, zero, cut, bench.target.weight, start, blocks)[1]
+        weight_left -= node.weight_behind & padding
+    if left is not None:
+        left[at] = total
+        for o in range(1, len(number)):
+            sum_here = np.int64(0)
+            for i in range(n):
+                sum_here += number[o, start + np.uint64(i)] & -np.int64(x[i] <= cut)
+            left[at + np.uint64(o)] = sum_here
+    return rows, weight_left, total
 
 
-@subkernel
-def _ask_general(
-    x, start, n, cut, several, missing, label, number, weight, total, node_weight, rules, logs,
-    left, sign, lower, upper,
-):  # fmt: skip
-    """`ask_gaps` with everything: any channels, constraints.
+@inline
+def _add_up_left(x, cut, bench, label, number, left, at):
+    """Add up the rows whose value is at most ``cut``; return (rows, weight, sum).
 
-    x (at least n,) int32 or int64; label (n_outputs, n_rows) uint32, or None; number
-    (n_outputs, n_rows) int64, or None; weight (n_rows,) int64; total (n_channels,) int64; logs (n_kept,)
-    float64; left (2 * n_channels,) int64, scratch.
+    The sum is that of the only channel; several channels are added up in ``left``, from ``at`` on.
+
+    x (n_rows + 8,) int32 or int64; label (n_outputs, n_rows) uint32, or None; number (n_outputs, n_rows)
+    int64, or None; left (2 * n_channels,) int64, written, or None.
     """
-    channels = np.int64(len(total))
-    rows_left, missing_rows, left_weight, missing_weight = _count_gaps(
-        x, start, n, cut, label, number, weight, channels, left
-    )
+    rows, weight_left, total = np.int64(0), np.int64(0), np.int64(0)
+    if label is not None:
+        rows, weight_left = _count_left(x, cut, bench, label, left, at)
+    if number is not None:
+        rows, weight_left, total = _sum_left(x, cut, bench, number, left, at)
+    return rows, weight_left, total
+
+
+@inline
+def _score_cut(x, cut, several, missing, sign, bench, label, number, left):
+    """Score a threshold; return (score, where missing values go).
+
+    They go right (0), left (1), or stand against all others (2); the first that scores best. ``several``:
+    present values differ; ``missing``: a value is missing.
+
+    x (n_rows + 8,) int32 or int64; label (n_outputs, n_rows) uint32, or None; number (n_outputs, n_rows)
+    int64, or None; left (2 * n_channels,) int64, scratch, or None.
+    """
+    node, rules, logs = bench.node[0], bench.rules, bench.scratch.logs
+    n, node_weight, channels = node.n, node.weight, node.channels
+    total = bench.scratch.total[:channels]
+    here, present = (
+        np.uint64(0),
+        np.uint64(channels),
+    )  # where channels begin: on the left, and with a value
+    rows, weight_left, sum_left = _add_up_left(x, cut, bench, label, number, left, here)
+    all_rows, all_weight, all_sum = n, node_weight, total[0]
+    if missing:
+        last = missing_of(x) - x.dtype.type(1)
+        all_rows, all_weight, all_sum = _add_up_left(x, last, bench, label, number, left, present)
     best, best_way = -1.0, 0
     for way in range(3 if missing else 1):
         if way == 1:
-            rows_left, left_weight = rows_left + missing_rows, left_weight + missing_weight
-            for c in range(channels):
-                left[c] += left[channels + c]
+            rows, weight_left = rows + n - all_rows, weight_left + node_weight - all_weight
+            sum_left += total[0] - all_sum
         elif way == 2:
-            rows_left, left_weight = n - missing_rows, node_weight - missing_weight
+            rows, weight_left, sum_left = all_rows, all_weight, all_sum
+        if left is not None and way == 1:
             for c in range(channels):
-                left[c] = total[c] - left[channels + c]
-        if (way < 2 and not several) or not allowed(rows_left, n, left_weight, node_weight, rules):
+                left[c] += total[c] - left[channels + c]
+        if (way < 2 and not several) or not allowed(rows, n, weight_left, node_weight, rules):
             continue
-        worth = score(left, total, left_weight, node_weight, rules, logs, sign, lower, upper)
+        if left is None:
+            worth = squares(sum_left, weight_left, total[0], node_weight)
+        if left is not None:
+            side = present if way == 2 else here
+            worth = score(
+                left[np.int64(side) :],
+                total,
+                weight_left,
+                node_weight,
+                rules,
+                logs,
+                sign,
+                node.lower,
+                node.upper,
+            )
         if worth > best:
             best, best_way = worth, way
     return best, best_way
-
-
-@addressed
-def cut_pair(columns, bench, rows):
-    """Part two rows: any threshold does it, so only the order of the two is looked at.
-
-    rows (n_rows,) uint32.
-    """
-    node, rules, kind, order = bench.node[0], bench.rules, bench.features.kind, bench.scratch.order
-    values, step, constant = columns.values, columns.step, bench.scratch.constant
-    number, weight, total = bench.target.number, bench.target.weight, bench.scratch.total[0]
-    start, node_weight, node_key, ends, bits = (
-        node.start, node.weight, node.key, columns.ends, columns.bits,
-    )  # fmt: skip
-    one, two, by = rows[start], rows[start + _ONE], raise_by(values)
-    first_left = squares(number[0, start], weight[start], total, node_weight)
-    second_left = squares(number[0, start + _ONE], weight[start + _ONE], total, node_weight)
-    best, feature, varied, missing_value = -1.0, np.int64(-1), 0, missing_of(values)
-    low, high, begin = np.int64(missing_value), np.int64(missing_value), np.int64(start)
-    for turn in range(len(order)):
-        if turn >= rules.max_features and varied:
-            break
-        f = np.uint64(pick_column(node_key, turn, order))
-        if is_known_constant(constant, f, begin, begin + 2):
-            continue
-        a, b = np.int64(values[f * step + one]), np.int64(values[f * step + two])
-        if a == b:
-            continue
-        varied += 1
-        if kind[f] == CATEGORY:
-            a = raised(a, word_of(node_key, f, np.uint64(a) >> np.uint64(6)), by)
-            b = raised(b, word_of(node_key, f, np.uint64(b) >> np.uint64(6)), by)
-        worth = first_left if a < b else second_left
-        if worth > best or (worth == best and np.int64(f) < feature):
-            best, feature, low, high = worth, np.int64(f), min(a, b), max(a, b)
-    cut, last = np.inf, np.int64(missing_value) - 1
-    if feature >= 0 and kind[feature] == CATEGORY:
-        cut, last = np.nan, low
-    elif high != np.int64(missing_value):
-        short = values.dtype.type
-        cut, at = draw_threshold(node_key, np.uint64(feature), short(low), short(high), ends, bits)
-        last = np.int64(at)
-        if kind[feature] == RANK:
-            cut = np.floor(cut)  # as below
-    node.score, node.feature, node.cut, node.side, node.last = best, feature, cut, 0, last
 
 
 @inline
@@ -303,25 +227,27 @@ def _search(columns, bench, rows, label, number, left):
     or None; left (2 * n_channels,) int64, scratch, or None.
     """
     node, rules, features, scratch = bench.node[0], bench.rules, bench.features, bench.scratch
-    values, x, weight, constant = columns.values, columns.x, bench.target.weight, scratch.constant
-    start, n, node_weight, node_key = node.start, node.n, node.weight, node.key
-    total, missing_value = scratch.total[: node.channels], missing_of(values)
+    values, x, constant, missing_value = (
+        columns.values, columns.x, scratch.constant, missing_of(columns.values),
+    )  # fmt: skip
+    n, key, begin = node.n, node.key, np.int64(node.start)
     best, feature, cut, side, last = -1.0, np.int64(-1), np.nan, np.int64(0), np.int64(0)
-    varied, worth, n_columns = 0, -1.0, np.int64(len(scratch.order))
-    everything, begin = rules.max_features >= n_columns, np.int64(start)
+    varied, n_columns, zero = 0, np.int64(len(scratch.order)), np.uint64(0)
+    everything, padded, blocks = rules.max_features >= n_columns, scratch.spare_row, (n + 7) >> 3
+    _pad(bench, rows, number, padded)
     for turn in range(n_columns):
         if turn >= rules.max_features and varied:
             break
-        f = np.uint64(turn) if everything else np.uint64(pick_column(node_key, turn, scratch.order))
+        f = np.uint64(turn) if everything else np.uint64(pick_column(key, turn, scratch.order))
         if is_known_constant(constant, f, begin, begin + n):
             continue
-        is_category, column, missing = features.kind[f] == CATEGORY, f * columns.step, False
+        is_category, column = features.kind[f] == CATEGORY, f * columns.step
         if is_category:
-            low, high, missing = toss(
-                values, column, f, rows, start, n, node_key, features.n_codes[f], x, scratch.keys
-            )
+            low, high, missing = toss(columns, f, features.n_codes[f], bench, rows)
+            for i in range(np.uint64(n), np.uint64(8 * blocks)):
+                x[i] = x[0]
         else:
-            low, high = _ends(values, column, rows, start, n, x)
+            low, high = read_blocks(values, column, padded, zero, blocks, x, zero)
             missing = high == missing_value
             if missing and low < missing_value:
                 high = largest_present(x, n, low, missing_value)
@@ -329,29 +255,14 @@ def _search(columns, bench, rows, label, number, left):
             constant[f, 0], constant[f, 1] = begin, begin + n
             continue
         varied += 1
-        value, at, way = np.nan, low, 0
+        value, at = np.nan, low
         if is_category:
             at = last_left(low, high, x)
         else:
-            value, at = draw_threshold(node_key, f, low, high, columns.ends, columns.bits)
-        if left is None and number is not None:
-            if missing:
-                worth, way = ask_gaps(
-                    x, start, n, at, low < high, number, weight, total[0], node_weight, rules
-                )
-            else:
-                worth = _ask_squares(x, start, n, at, number, weight, total[0], node_weight, rules)
-        if left is not None:
-            simple = rules.form == ONE_LABEL and not missing
-            if label is not None and simple:
-                worth = _ask_labels(
-                    x, start, n, at, label, weight, total, node_weight, rules, scratch.logs, left
-                )
-            if not simple:
-                worth, way = _ask_general(
-                    x, start, n, at, low < high, missing, label, number, weight, total, node_weight,
-                    rules, scratch.logs, left, features.sign[f], node.lower, node.upper,
-                )  # fmt: skip
+            value, at = _draw_threshold(key, f, low, high, columns.ends, columns.bits)
+        worth, way = _score_cut(
+            x, at, low < high, missing, features.sign[f], bench, label, number, left
+        )
         if worth > best or (worth == best and worth >= 0.0 and np.int64(f) < feature):
             best, feature, side = worth, np.int64(f), np.int64(way == 1)
             cut = np.inf if way == 2 and not is_category else value
@@ -363,10 +274,10 @@ def _search(columns, bench, rows, label, number, left):
 
 @addressed
 def random_cut(columns, bench, rows):
-    """Draw columns, and a question for each.
+    """Draw columns, and a cut of each; write the best one to the node.
 
-    The node is told the best: score, feature, threshold, missing left?, and ordered bits of the threshold;
-    of a category the last raised code on the left.
+    It is described by score, feature, threshold, whether missing values go left, and ordered bits of the
+    threshold; of a category by the last raised code on the left.
 
     rows (n_rows,) uint32.
     """

@@ -21,8 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 __all__ = ["CATEGORY", "CHANNELS", "NUMBER", "ONE_LABEL", "ONE_SUM", "RANK"]
-__all__ += ["EXAMPLE", "FEW", "ROWS", "STAMP", "SUMS", "TOGETHER", "WEIGHT"]
+__all__ += ["EXAMPLE", "ROWS", "STAMP", "SUMS", "WEIGHT"]
 __all__ += [
+    "BRANCH",
     "NODE_AT_HAND",
     "Bags",
     "Bench",
@@ -41,8 +42,6 @@ NUMBER, RANK, CATEGORY = 0, 1, 2  # kinds of columns
 ONE_SUM, ONE_LABEL, CHANNELS = 0, 1, 2  # forms of a target
 # cells of a code: the last count that met it, how many rows, their weight, one of them, their sums
 STAMP, ROWS, WEIGHT, EXAMPLE, SUMS = 0, 1, 2, 3, 4
-FEW = 48  # rows for which random cuts of several columns are made together,
-TOGETHER = 8  # and of how many
 
 
 class TreeColumns(NamedTuple):
@@ -62,11 +61,11 @@ class TreeColumns(NamedTuple):
     values: np.ndarray
     step: np.uint64  # how far it is from a column to the next
     by_row: np.ndarray  # (n_rows, n_columns) as ``values``, row by row; or (0, n_columns)
-    x: np.ndarray | None  # (n_rows,) int32 or int64: values of a node: random splits only, as are
+    x: (
+        np.ndarray | None
+    )  # (n_rows + 8,) int32 or int64: values of a node: random splits only, as are
     ends: np.ndarray | None  # (3,) float32 or float64
     bits: np.ndarray | None  # (3,) int32 or int64: the same memory as whole numbers
-    drawn: np.ndarray | None  # (5, TOGETHER) int64 and
-    cuts: np.ndarray | None  # (TOGETHER,) float64: columns that are cut together
 
 
 class TreeFeatures(NamedTuple):
@@ -79,9 +78,6 @@ class TreeFeatures(NamedTuple):
     kind: np.ndarray  # (n_columns,) int8: NUMBER, RANK, CATEGORY
     sign: np.ndarray  # (n_columns,) int8: monotone constraints
     charged: np.ndarray  # (n_columns,) bool: categories are charged for what they gain by chance
-    lists: (
-        np.ndarray
-    )  # (n_columns, n_rows) uint32, presorted (columns/presort.py); of no columns if not kept
 
 
 class Bags(NamedTuple):
@@ -165,16 +161,13 @@ class RandomTreeScratch(NamedTuple):
 
     keys: np.ndarray  # (n_rows,) uint64
     side_of: np.ndarray  # (n_rows,) uint8, the same memory: which rows of a node go left
-    spare: np.ndarray  # (n_rows,) uint64
-    spare_row: np.ndarray  # (n_rows,) uint32 and
-    spare_sum: np.ndarray  # (n_rows,) int64: the same memory
+    spare: np.ndarray  # (n_rows + 8,) uint64
+    spare_row: np.ndarray  # (2 * n_rows + 16,) uint32 and
+    spare_sum: np.ndarray  # (n_rows + 8,) int64: the same memory
     buckets: np.ndarray  # (n_buckets,) uint32
     left: np.ndarray | None  # (2 * n_channels,) int64, two per channel; None: one sum
     total: np.ndarray  # (n_channels,) int64, the channels of the node
     order: np.ndarray  # (n_columns,) int64, the columns
-    place: (
-        np.ndarray
-    )  # (n_rows,) uint32, where every row of the table stands; empty if there are no lists
     constant: np.ndarray  # (n_columns, 2) int64: rows among which a column is known not to vary
     logs: np.ndarray  # (n_kept,) float64: x ln x of small whole numbers: only read
 
@@ -182,13 +175,11 @@ class RandomTreeScratch(NamedTuple):
 class TreeKernels(NamedTuple):
     """Where the kernels are that others call (compiler/by_address.py); 0: this kind of fit needs none."""
 
-    few: int  # the search of a node of up to FEW rows,
-    many: int  # of more,
-    pair: int  # and of two, by one sum
+    search: int  # of a node
     read: int  # best cuts: the codes of a column,
     count: int  # and their rows added up per code
-    part: int  # parting the rows by a number,
-    part_sets: int  # and by a category
+    split: int  # the rows of a node by a number,
+    split_sets: int  # and by a category
     order: int  # categories in the order they are cut,
     impurity: int  # and the impurity of their node
     copy: int  # the rows of a branch row by row
@@ -205,7 +196,7 @@ class Bench(NamedTuple):
     target: RandomTreeTarget
     scratch: RandomTreeScratch
     counter: Counter
-    parts: TreeKernels
+    kernels: TreeKernels
     node: np.ndarray  # (1,) NODE_AT_HAND
 
 
@@ -218,16 +209,32 @@ class Growing(NamedTuple):
     )  # (n_rows, n_outputs) float64, by row: only where every node has its own grid
     row_weight: np.ndarray | None  # (n_rows,) float64: likewise; empty if every row weighs 1
     out: RandomTreeNodes
-    stack: np.ndarray  # (n_rows + 2, 7) int64: branches that wait to be searched
-    later: (
-        np.ndarray
-    )  # (n_rows + 2, 7) int64: likewise: branches that are grown on a copy of their columns
-    heap: np.ndarray | None  # (most leaves, 10) int64 and
-    heap_real: np.ndarray | None  # (most leaves, 2) float64: searched nodes, best first
+    stack: np.ndarray  # (n_rows + 2,) BRANCH: those that wait to be searched
+    later: np.ndarray  # (n_rows + 2,) BRANCH: those that are grown on a copy of their columns
+    heap: np.ndarray | None  # (most leaves + 2,) BRANCH: those that are searched, best first
     origin: (
         np.ndarray
     )  # (room,) uint32, the rows' own numbers in the copy; its size is that of a small branch
 
+
+BRANCH = np.dtype(  # a node that waits, with all that is below it
+    [
+        ("start", np.int64),  # where its rows stand
+        ("end", np.int64),
+        ("number", np.int64),  # of the node
+        ("depth", np.int64),
+        ("key", np.uint64),  # of its random draws
+        ("weight", np.int64),
+        ("total", np.int64),
+        # ------------------------------ what its search has found, where searched nodes wait
+        ("feature", np.int64),
+        ("side", np.int64),
+        ("last", np.int64),
+        ("gain", np.float64),
+        ("cut", np.float64),
+    ],
+    align=True,
+)
 
 NODE_AT_HAND = np.dtype(
     [
@@ -239,7 +246,6 @@ NODE_AT_HAND = np.dtype(
         ("weight", np.int64),  # on the grid
         ("total", np.int64),  # the sum of its numbers; of labels, how many its parent has
         ("channels", np.int64),
-        ("listed", np.int64),  # it takes its rows out of presorted lists
         ("unit", np.float64),  # what a step of its grid is worth,
         ("middle", np.float64),  # and where its middle is
         ("impurity", np.float64),
@@ -257,7 +263,9 @@ NODE_AT_HAND = np.dtype(
         # ------------------------------ what was read of one column, and how its rows were parted
         ("low", np.int64),
         ("high", np.int64),
-        ("met", np.int64),  # codes
+        ("weight_behind", np.int64),  # of the rows that pad it to whole blocks of eight: what is
+        ("sum_behind", np.int64),  # read for them, which belongs to others
+        ("seen", np.int64),  # codes that its rows have
         ("subsets", np.int64),  # every subset of them is tried
         ("many", np.int64),  # rows that went left
         ("missing", np.int64),  # a value was missing

@@ -19,7 +19,7 @@ import numpy as np
 
 from arboretum.engine.columns.presort import NEW, POSITION
 from arboretum.engine.compiler.decorators import subkernel
-from arboretum.engine.presorted.row_layout import SHIFT, SLOT
+from arboretum.engine.presorted.row_layout import CLEARLY, SHIFT, SLOT
 from arboretum.engine.split.best import REFUSED
 from arboretum.engine.split.score import squares_from_mean
 
@@ -68,12 +68,18 @@ def _sort(keys, order, spare, start, size):
 
 
 @subkernel
-def _add_up(
-    entries, present, codes, words, row_weight, whole_weights, start, so_far, groups, sizes, nobody
-):
-    """Add up the rows of every category in every node; ``so_far`` is scratch, and zeros."""
-    code_of, sums, weights, counts = groups
-    sum_here, weight_here, count_here, touched = so_far
+def _add_up(table, f, rows, limits, work, scratch):
+    """Add up the rows of every category in every node, from ``scratch.start`` of the node on."""
+    entries, present, codes, words = table.lists[f], table.present[f], table.values[f], work.words
+    row_weight, whole_weights, nobody = (
+        rows.row_weight,
+        limits.whole_weights,
+        np.uint64(work.n_open[0]),
+    )
+    code_of, sums = scratch.group_code, scratch.group_sum
+    weights, counts = scratch.group_weight, scratch.group_rows
+    sum_here, weight_here, count_here = scratch.left_sum, scratch.left_weight, scratch.left
+    start, touched, sizes = scratch.start, scratch.at, scratch.values
     n_touched, code = 0, np.int64(0)
     for i in range(present + 1):
         if i == present or entries[i] & NEW:
@@ -102,25 +108,26 @@ def _add_up(
 
 
 @subkernel
-def _divide(first, size, groups, missing, node, limits, keys, order, arranged, clearly):
-    """Put a node's categories, ``size`` groups from ``first`` on, in order, and try the cuts between them.
+def _divide(k, first, size, missing, limits, work, scratch, arranged):
+    """Put the categories of node k, ``size`` groups from ``first`` on, in order, and score the cuts.
 
-    ``missing`` and ``node`` are (sum, weight, rows) and (mean, weight, rows). Returns score, categories on
-    the left and weight there, where missing values go right; then the same where they go left.
+    ``missing`` is (sum, weight, rows). Writes score, categories on the left and weight there to
+    ``scratch.best``, ``place`` and ``on_left``: in line 0 where missing values go right, in 1 where left.
 
-    groups (code, sum, weight, count) (n_groups,) int64 each; keys (n_groups,) float64, scratch; order
-    (n_groups,) int64, scratch; arranged (n_rows,) uint32, written.
+    arranged (at least first + size,) uint32, written.
     """
-    code_of, sums, weights, counts = groups
+    code_of, sums, weights = scratch.group_code, scratch.group_sum, scratch.group_weight
+    counts, order, keys = scratch.group_rows, scratch.group_order, scratch.keys
     missing_sum, missing_weight, missing_rows = missing
-    mean, weight, n_rows = node
+    mean, weight, n_rows = work.mean[k], work.weight[k], work.rows[k]
     least, least_weight = limits.samples_leaf, limits.least_weight
     for j in range(first, first + size):
         keys[j] = np.float64(sums[j]) / np.float64(max(weights[j], 1))
     _sort(keys, order, arranged, first, size)
     left_sum, left_weight, left = np.int64(0), np.int64(0), np.int64(0)
-    best, place, on_left, bar = REFUSED, np.int64(0), 0.0, REFUSED  # missing values go right
-    other, other_place, other_left, other_bar = REFUSED, np.int64(0), 0.0, REFUSED  # and left
+    bar, other_bar = REFUSED, REFUSED  # where missing values go right, and left
+    for side in range(2):
+        scratch.best[side, k], scratch.place[side, k], scratch.on_left[side, k] = REFUSED, 0, 0.0
     for j in range(size):
         g = order[first + j]
         arranged[first + j] = np.uint32(code_of[g])
@@ -137,106 +144,52 @@ def _divide(first, size, groups, missing, node, limits, keys, order, arranged, c
             if weight_left < least_weight or weight_right < least_weight or weight_right <= 0.0:
                 continue
             score = squares_from_mean(left_sum + side * missing_sum, weight_left, mean, weight)
-            if side and score > other_bar:
-                other, other_place, other_left = score, np.int64(j + 1), weight_left
-                other_bar = score * clearly
-            elif not side and score > bar:
-                best, place, on_left = score, np.int64(j + 1), weight_left
-                bar = score * clearly
-    return best, place, on_left, other, other_place, other_left
+            if score > (other_bar if side else bar):
+                scratch.best[side, k], scratch.place[side, k] = score, np.int64(j + 1)
+                scratch.on_left[side, k] = weight_left
+                if side:
+                    other_bar = score * CLEARLY
+                else:
+                    bar = score * CLEARLY
 
 
 @subkernel
-def _keep(k, groups, missing, node, limits, first, size, scratch, arranged, clearly):
-    """`_divide`, written to the node's place in the scratch."""
-    best, place, on_left = scratch.best, scratch.place, scratch.on_left
-    best[0, k], place[0, k], on_left[0, k], best[1, k], place[1, k], on_left[1, k] = _divide(
-        first, size, groups, missing, node, limits, scratch.keys, scratch.groups[4],
-        arranged, clearly,
-    )  # fmt: skip
+def divide_counted(cells, n_codes, limits, work, scratch, arranged):
+    """`scan_categories` for a column that was counted (counted.py).
 
-
-@subkernel
-def divide_counted(cells, n_codes, limits, work, scratch, arranged, clearly, sizes):
-    """`scan_categories` for a column that was counted (counted.py)."""
-    mean, weight, n_rows = work.mean, work.weight, work.rows
-    groups = scratch.groups[0], scratch.groups[1], scratch.groups[2], scratch.groups[3]
-    code_of, sums, weights, counts = groups
+    cells (nodes and codes, 4) int64; arranged (n_rows,) uint32, written.
+    """
     width, first = np.uint64(n_codes + 1), np.int64(0)
     for k in range(work.n_open[0]):
         size, base = np.int64(0), np.uint64(k) * width
         for c in range(width):
             at = base + c
             if cells[at, 2] > 0 and c + np.uint64(1) < width:
-                code_of[size], sums[size], counts[size] = np.int64(c), cells[at, 0], cells[at, 2]
-                weights[size] = cells[at, 1]
+                scratch.group_code[size], scratch.group_sum[size] = np.int64(c), cells[at, 0]
+                scratch.group_weight[size], scratch.group_rows[size] = cells[at, 1], cells[at, 2]
                 size += 1
         at = base + width - np.uint64(1)
-        missing = cells[at, 0], cells[at, 1], cells[at, 2]
-        _keep(
-            k, groups, missing, (mean[k], weight[k], n_rows[k]), limits, np.int64(0),
-            size, scratch, arranged[first : first + n_rows[k]], clearly,
-        )  # fmt: skip
-        sizes[k] = size
-        first += n_rows[k]
+        missing, end = (cells[at, 0], cells[at, 1], cells[at, 2]), first + work.rows[k]
+        _divide(k, np.int64(0), size, missing, limits, work, scratch, arranged[first:end])
+        scratch.values[k] = size
+        first = end
 
 
 @subkernel
-def scan_categories(
-    entries, present, codes, row_weight, limits, work, missing, scratch, sizes, arranged, clearly
-):  # fmt: skip
+def scan_categories(table, f, rows, limits, work, scratch, arranged):
     """Find the best division of one column's categories in every node.
 
-    Parameters
-    ----------
-    entries, present : uint32 array, int
-        The order of the rows by code, and how many of them have one.
-    codes : float64 array
-        Of every row.
-    row_weight : int64 array
-        Empty if every row weighs 1.
-    limits, work : Limits, LevelWork
-        See grow.py.
-    missing : tuple of arrays
-        (sum, weight, rows) that miss a value, of every node.
-    scratch : LevelScratch
-        Its best, place (the number of categories on the left) and on_left are filled.
-    sizes : int64 array
-        Zeros; filled with the number of categories of every node.
-    arranged : uint32 array
-        Filled with the categories of every node in their order, a node beginning where its rows begin.
-    clearly : float
-        What a score must be times the best so far to be better.
+    ``scratch`` holds the rows that miss a value; its best, place (the number of categories on the left),
+    on_left and values (the categories of every node) are filled. ``arranged`` is filled with the categories
+    of every node in their order, a node beginning where its rows begin.
 
-    entries (n_rows,) uint32; codes (n_rows,) float64; words (n_rows,) int64; row_weight (n_rows,) int64,
-    or empty; level (mean, weight, rows) (n_nodes,) float64, float64 and int64; missing
-    (sum, weight, rows) (n_nodes,) int64 each; sizes (n_nodes,) int64, written; arranged (n_rows,)
-    uint32, written.
+    arranged (n_rows,) uint32, written.
     """
-    mean, weight, n_rows = work.mean, work.weight, work.rows
-    missing_sum, missing_weight, missing_rows = missing
     m, start = work.n_open[0] + 1, scratch.start
-    groups = scratch.groups[0], scratch.groups[1], scratch.groups[2], scratch.groups[3]
-    so_far = scratch.sums[0], scratch.weights[0], scratch.counts[0], scratch.at
     start[0] = 0
     for k in range(1, m):
-        start[k] = start[k - 1] + n_rows[k - 1]
-    _add_up(
-        entries,
-        present,
-        codes,
-        work.words,
-        row_weight,
-        limits.whole_weights,
-        start,
-        so_far,
-        groups,
-        sizes,
-        np.uint64(m - 1),
-    )
+        start[k] = start[k - 1] + work.rows[k - 1]
+    _add_up(table, f, rows, limits, work, scratch)
     for k in range(m - 1):
-        _keep(
-            k, groups, (missing_sum[k], missing_weight[k], missing_rows[k]),
-            (mean[k], weight[k], n_rows[k]), limits, start[k], sizes[k], scratch, arranged,
-            clearly,
-        )  # fmt: skip
+        missing = scratch.missing_sum[k], scratch.missing_weight[k], scratch.missing_rows[k]
+        _divide(k, start[k], scratch.values[k], missing, limits, work, scratch, arranged)

@@ -57,8 +57,13 @@ def _clear(cells, n):
 
 
 @subkernel
-def _walk_codes(cells, n_codes, limits, work, left_code, values, best, place, on_left):
-    """Find the best cut of numbers in every node; see `search._scan_full`."""
+def _walk_codes(cells, n_codes, limits, work, scratch):
+    """Find the best cut of numbers in every node; see `search._scan_full`.
+
+    cells (nodes and codes, 4) int64.
+    """
+    left_code, values = scratch.left_code, scratch.values
+    best, place, on_left = scratch.best, scratch.place, scratch.on_left
     mean, weight, n_rows = work.mean, work.weight, work.rows
     least, least_weight = limits.samples_leaf, limits.least_weight
     width = np.uint64(n_codes + 1)
@@ -123,15 +128,9 @@ def _search(table, f, cells, limits, work, scratch, found):
     n_codes, m = table.n_values[f], work.n_open[0] + 1
     is_category = table.kind[f] == CATEGORIES
     if is_category:
-        divide_counted(
-            cells, n_codes, limits, work, scratch, found.arranged[f], CLEARLY,
-            scratch.values,
-        )  # fmt: skip
+        divide_counted(cells, n_codes, limits, work, scratch, found.arranged[f])
     else:
-        _walk_codes(
-            cells, n_codes, limits, work, scratch.left_code, scratch.values,
-            scratch.best, scratch.place, scratch.on_left,
-        )  # fmt: skip
+        _walk_codes(cells, n_codes, limits, work, scratch)
     _keep(f, cells, n_codes, is_category, scratch, m, found)
     _clear(cells, m * (n_codes + 1))
 

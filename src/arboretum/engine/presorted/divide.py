@@ -51,38 +51,23 @@ def gather_rows(inside, work):
 
 
 @subkernel
-def _divide_numbers(values, threshold, missing_right, order, first, end, spare):
+def _divide_rows(values, threshold, bits, missing_right, order, first, end, spare):
     """Put the rows from first to end that go left before the others; return how many do.
 
-    values (n_rows,) float64; order (n_rows,) uint32, updated; spare (n_rows,) uint32, scratch.
+    ``bits``: the categories that go left; None for numbers, which do up to ``threshold``.
+
+    values (n_rows,) float64; bits (n_words,) uint32, or None; order (n_rows,) uint32, updated; spare
+    (n_rows,) uint32, scratch.
     """
     left, right = np.uint64(first), np.uint64(0)
     for p in range(np.uint64(first), np.uint64(end)):
         row = order[p]
         x = values[np.uint64(row)]
         goes_right = np.uint64((x > threshold) | ((x != x) & missing_right))
-        order[left], spare[right] = row, row
-        left += np.uint64(1) - goes_right
-        right += goes_right
-    for j in range(right):
-        order[left + j] = spare[j]
-    return np.int64(left) - first
-
-
-@subkernel
-def _divide_words(values, bits, missing_right, order, first, end, spare):
-    """`_divide_numbers` for categories: those in ``bits`` go left.
-
-    values (n_rows,) float64; bits (n_words,) uint32; order (n_rows,) uint32, updated; spare (n_rows,)
-    uint32, scratch.
-    """
-    left, right = np.uint64(first), np.uint64(0)
-    for p in range(np.uint64(first), np.uint64(end)):
-        row = order[p]
-        x = values[np.uint64(row)]
-        code = np.uint64(0 if x != x else x)
-        in_set = (bits[code >> np.uint64(5)] >> np.uint32(code & np.uint64(31))) & np.uint32(1)
-        goes_right = np.uint64(missing_right if x != x else in_set == 0)
+        if bits is not None:
+            code = np.uint64(0 if x != x else x)
+            in_set = (bits[code >> np.uint64(5)] >> np.uint32(code & np.uint64(31))) & np.uint32(1)
+            goes_right = np.uint64(missing_right if x != x else in_set == 0)
         order[left], spare[right] = row, row
         left += np.uint64(1) - goes_right
         right += goes_right
@@ -103,13 +88,20 @@ def divide_node(table, nodes, node, work):
         first = work.begin[part, node]
         end = first + work.size[part, node]
         if table.kind[f] == CATEGORIES:
-            left = _divide_words(
-                values, bits[nodes.bits_start[node] :], missing_right, work.order, first, end,
+            left = _divide_rows(
+                values, np.nan, bits[nodes.bits_start[node] :], missing_right, work.order, first, end,
                 work.spare,
             )  # fmt: skip
         else:
-            left = _divide_numbers(
-                values, nodes.threshold[node], missing_right, work.order, first, end, work.spare
+            left = _divide_rows(
+                values,
+                nodes.threshold[node],
+                None,
+                missing_right,
+                work.order,
+                first,
+                end,
+                work.spare,
             )
         work.begin[part, child], work.size[part, child] = first, left
         work.begin[part, child + 1], work.size[part, child + 1] = first + left, end - first - left

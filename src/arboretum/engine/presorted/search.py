@@ -87,13 +87,16 @@ class LevelScratch(NamedTuple):
 
     columns: np.ndarray  # int64: those that are searched the same way
     drawn: np.ndarray  # int64: those that some node draws
-    sums: np.ndarray  # (2, nodes) int64: on the left, and missing
-    weights: np.ndarray  # (2, nodes) int64
-    counts: np.ndarray  # (2, nodes) int64
+    left_sum: np.ndarray  # (nodes,) int64: of the rows before the cut: what they add,
+    left_weight: np.ndarray  # (nodes,) int64: weigh,
+    left: np.ndarray  # (nodes,) int64: and how many there are
+    missing_sum: np.ndarray  # (nodes,) int64: the same of the rows that miss the value
+    missing_weight: np.ndarray  # (nodes,) int64
+    missing_rows: np.ndarray  # (nodes,) int64
     values: np.ndarray  # int64: how many a node has met
     start: np.ndarray  # int64: where a node's rows or categories begin
     at: np.ndarray  # int64: where its next row goes; of categories, nodes that were met
-    left_rows: np.ndarray  # float64
+    left_rows: np.ndarray  # (nodes,) float64: ``left`` where rows weigh 1
     last: np.ndarray  # uint64: the code of a node's last row
     best: np.ndarray  # (2, nodes) float64: missing values go right, and left
     bar: np.ndarray  # (2, nodes) float64
@@ -102,8 +105,12 @@ class LevelScratch(NamedTuple):
     left_code: np.ndarray  # (2, nodes) int64
     bars: np.ndarray  # float64: what a column must score to be a node's best
     cells: np.ndarray  # (nodes and codes, 4) int64, zeros: sum, weight and rows of each
-    groups: np.ndarray  # (5, rows or codes) int64: of categories
-    keys: np.ndarray  # float64, as many
+    group_code: np.ndarray  # (rows or codes,) int64: categories of the nodes, one after the other,
+    group_sum: np.ndarray  # int64, as many: what their rows add,
+    group_weight: np.ndarray  # int64: weigh,
+    group_rows: np.ndarray  # int64: how many there are,
+    group_order: np.ndarray  # int64: and the order they are cut in
+    keys: np.ndarray  # float64, as many: what they are ordered by
     numbers: np.ndarray  # int64: what weighted rows add, node by node
     row_weights: np.ndarray  # int64: what they weigh
     places: np.ndarray  # uint32: where they stand in the list
@@ -122,9 +129,12 @@ def new_scratch(table: LevelTable, level: int, *, weighted: bool, draws: bool) -
     return LevelScratch(
         columns=np.empty(width, np.int64),
         drawn=np.empty(width, np.int64),
-        sums=np.empty(both, np.int64),
-        weights=np.empty(both, np.int64),
-        counts=np.empty(both, np.int64),
+        left_sum=np.empty(m, np.int64),
+        left_weight=np.empty(m, np.int64),
+        left=np.empty(m, np.int64),
+        missing_sum=np.empty(m, np.int64),
+        missing_weight=np.empty(m, np.int64),
+        missing_rows=np.empty(m, np.int64),
         values=np.empty(m, np.int64),
         start=np.empty(m, np.int64),
         at=np.empty(m, np.int64),
@@ -137,7 +147,11 @@ def new_scratch(table: LevelTable, level: int, *, weighted: bool, draws: bool) -
         left_code=np.zeros(both, np.int64),
         bars=np.empty(m),
         cells=np.zeros((cells, 4), np.int64),
-        groups=np.empty((5, groups), np.int64),
+        group_code=np.empty(groups, np.int64),
+        group_sum=np.empty(groups, np.int64),
+        group_weight=np.empty(groups, np.int64),
+        group_rows=np.empty(groups, np.int64),
+        group_order=np.empty(groups, np.int64),
         keys=np.empty(groups),
         numbers=np.empty(dealt, np.int64),
         row_weights=np.empty(dealt, np.int64),
@@ -147,15 +161,15 @@ def new_scratch(table: LevelTable, level: int, *, weighted: bool, draws: bool) -
 
 
 @subkernel
-def _scan_plain(
-    entries, words, mean, weight, least, left_sum, left, last, best, bar, place, on_left
-):  # fmt: skip
+def _scan_plain(entries, limits, work, scratch):
     """Rows of weight 1, nothing missing: the loop most time is spent in.
 
-    entries (n_rows,) uint32; words (n_rows,) int64; mean, weight (n_nodes,) float64; left_sum, place
-    (n_nodes,) int64, updated; left, best, bar, on_left (n_nodes,) float64, updated; last (n_nodes,)
-    uint64, updated.
+    entries (n_rows,) uint32.
     """
+    words, mean, weight, least = work.words, work.mean, work.weight, np.float64(limits.samples_leaf)
+    left_sum, left, last = scratch.left_sum, scratch.left_rows, scratch.last
+    best, bar = scratch.best[0], scratch.bar[0]
+    place, on_left = scratch.place[0], scratch.on_left[0]
     code = np.uint64(0)
     for i in range(len(entries)):
         entry = entries[i]
@@ -174,14 +188,14 @@ def _scan_plain(
 
 
 @subkernel
-def _add_missing(
-    entries, present, words, row_weight, whole_weights, missing_sum, missing_weight, missing_rows
-):
+def _add_missing(entries, present, rows, limits, work, scratch):
     """Add up the rows of every node that miss the column's value.
 
-    entries (n_rows,) uint32; words (n_rows,) int64; row_weight (n_rows,) int64, or empty; missing_sum,
-    missing_weight, missing_rows (n_nodes,) int64, added to.
+    entries (n_rows,) uint32.
     """
+    words, row_weight, whole_weights = work.words, rows.row_weight, limits.whole_weights
+    missing_sum, missing_weight = scratch.missing_sum, scratch.missing_weight
+    missing_rows = scratch.missing_rows
     for i in range(present, len(entries)):
         row = np.uint64(entries[i] & POSITION)
         k = np.uint64(words[row]) & SLOT
@@ -192,21 +206,22 @@ def _add_missing(
 
 
 @subkernel
-def _scan_full(
-    entries, present, words, row_weight, whole_weights, mean, weight, n_rows, least, least_weight, left_sum,
-    left_weight, left, last, missing_sum, missing_weight, missing_rows, best, bar, place, on_left, values,
-):  # fmt: skip
-    """Weights and missing values; ``best`` and the like have a line for each side missing rows take.
+def _scan_full(entries, present, rows, limits, work, scratch):
+    """Weights and missing values; ``scratch.best`` and the like have a line for each side of missing rows.
 
-    entries (n_rows,) uint32; words (n_rows,) int64; row_weight (n_rows,) int64, or empty; mean, weight
-    (n_nodes,) float64; n_rows, missing_sum, missing_weight, missing_rows (n_nodes,) int64; left_sum,
-    left_weight, left, values (n_nodes,) int64, updated; last (n_nodes,) uint64, updated; best, bar,
-    on_left (2, n_nodes) float64, updated; place (2, n_nodes) int64, updated.
+    entries (n_rows,) uint32.
     """
+    words, row_weight, whole_weights = work.words, rows.row_weight, limits.whole_weights
+    mean, weight, n_rows, m = work.mean, work.weight, work.rows, work.n_open[0] + 1
+    least, least_weight = limits.samples_leaf, limits.least_weight
+    left_sum, left_weight, left = scratch.left_sum, scratch.left_weight, scratch.left
+    missing_sum, missing_weight = scratch.missing_sum, scratch.missing_weight
+    missing_rows, last, values = scratch.missing_rows, scratch.last, scratch.values
+    best, bar, place, on_left = scratch.best, scratch.bar, scratch.place, scratch.on_left
     code = np.uint64(0)
     for i in range(present + 1):
         k, number, w = np.uint64(0), np.int64(0), np.int64(0)
-        first, end = np.int64(0), np.int64(len(mean))  # behind the last row: cuts of all nodes
+        first, end = np.int64(0), np.int64(m)  # behind the last row: cuts of all nodes
         if i < present:
             entry = entries[i]
             code += np.uint64(entry >> _NEW)
@@ -260,8 +275,9 @@ def _begin(scratch, m):
         for side in range(2):
             scratch.best[side, k], scratch.bar[side, k] = REFUSED, REFUSED
             scratch.place[side, k], scratch.on_left[side, k] = 0, 0.0
-            scratch.sums[side, k], scratch.weights[side, k] = 0, 0
-        scratch.counts[0, k], scratch.counts[1, k], scratch.values[k] = 0, 0, 0
+        scratch.left_sum[k], scratch.left_weight[k], scratch.left[k] = 0, 0, 0
+        scratch.missing_sum[k], scratch.missing_weight[k], scratch.missing_rows[k] = 0, 0, 0
+        scratch.values[k] = 0
         scratch.last[k], scratch.left_rows[k] = 0, 0.0
     scratch.bar[0, m - 1] = np.inf
     scratch.bar[1, m - 1] = np.inf
@@ -274,7 +290,7 @@ def _keep(f, scratch, m, found):
         side = np.int64(scratch.best[1, k] > scratch.bar[0, k])
         found.score[f, k], found.place[f, k] = scratch.best[side, k], scratch.place[side, k]
         found.on_left[f, k], found.sizes[f, k] = scratch.on_left[side, k], scratch.values[k]
-        met = scratch.counts[1, k] > 0
+        met = scratch.missing_rows[k] > 0
         varies = scratch.values[k] + np.int64(met) > 1
         found.flags[f, k] = LEFT * side | MET * np.int64(met) | VARIES * np.int64(varies)
 
@@ -305,71 +321,36 @@ def _count_ends(entries, words, last, first, values):
 @kernel
 def scan_plain(table, columns, rows, limits, work, scratch, found):
     """Search columns of numbers that miss none; rows weigh 1."""
-    m, words = work.n_open[0] + 1, work.words
+    m = work.n_open[0] + 1
     for f in columns:
         _begin(scratch, m)
-        _scan_plain(
-            table.lists[f], words, work.mean, work.weight, np.float64(limits.samples_leaf), scratch.sums[0],
-            scratch.left_rows, scratch.last, scratch.best[0], scratch.bar[0], scratch.place[0],
-            scratch.on_left[0],
-        )  # fmt: skip
+        _scan_plain(table.lists[f], limits, work, scratch)
         if limits.columns > 0:
             _count_ends(
-                table.lists[f], words, scratch.last, scratch.left_code[0],
-                scratch.values[:m],
-            )  # fmt: skip
+                table.lists[f], work.words, scratch.last, scratch.left_code[0], scratch.values[:m]
+            )
         _keep(f, scratch, m, found)
 
 
 @kernel
 def scan_full(table, columns, rows, limits, work, scratch, found):
     """Search any columns of numbers and ranks."""
-    words, row_weight, whole_weights = work.words, rows.row_weight, limits.whole_weights
-    sums, weights, counts, m = scratch.sums, scratch.weights, scratch.counts, work.n_open[0] + 1
+    m = work.n_open[0] + 1
     for f in columns:
-        present = table.present[f]
         _begin(scratch, m)
-        _add_missing(
-            table.lists[f],
-            present,
-            words,
-            row_weight,
-            whole_weights,
-            sums[1],
-            weights[1],
-            counts[1],
-        )
-        _scan_full(
-            table.lists[f], present, words, row_weight, whole_weights, work.mean[:m], work.weight,
-            work.rows, limits.samples_leaf, limits.least_weight, sums[0], weights[0], counts[0],
-            scratch.last, sums[1], weights[1], counts[1], scratch.best, scratch.bar, scratch.place,
-            scratch.on_left, scratch.values,
-        )  # fmt: skip
+        _add_missing(table.lists[f], table.present[f], rows, limits, work, scratch)
+        _scan_full(table.lists[f], table.present[f], rows, limits, work, scratch)
         _keep(f, scratch, m, found)
 
 
 @kernel
 def scan_words(table, columns, rows, limits, work, scratch, found):
     """Search columns of categories."""
-    words, row_weight, whole_weights = work.words, rows.row_weight, limits.whole_weights
-    sums, weights, counts, m = scratch.sums, scratch.weights, scratch.counts, work.n_open[0] + 1
+    m = work.n_open[0] + 1
     for f in columns:
-        present = table.present[f]
         _begin(scratch, m)
-        _add_missing(
-            table.lists[f],
-            present,
-            words,
-            row_weight,
-            whole_weights,
-            sums[1],
-            weights[1],
-            counts[1],
-        )
-        scan_categories(
-            table.lists[f], present, table.values[f], row_weight, limits, work,
-            (sums[1], weights[1], counts[1]), scratch, scratch.values, found.arranged[f], CLEARLY,
-        )  # fmt: skip
+        _add_missing(table.lists[f], table.present[f], rows, limits, work, scratch)
+        scan_categories(table, f, rows, limits, work, scratch, found.arranged[f])
         for k in range(m - 1):
             scratch.bar[0, k] = scratch.best[0, k] * CLEARLY
         _keep(f, scratch, m, found)

@@ -72,38 +72,42 @@ def _may_win(left_sum, left_weight, more, heavier, node, smallest, bar):
 
 
 @subkernel
-def _walk_cuts(
-    entries, numbers, weights, places, lo, hi, earlier, left_sum, left_weight, node, limits, bar, best, place,
-    on_left,
-):  # fmt: skip
-    """Score the cuts before the rows lo … hi of a node, which has ``earlier`` rows before them.
+def _walk_cuts(entries, lo, hi, left_sum, left_weight, k, limits, work, scratch):
+    """Score the cuts before the rows lo … hi of node k; write one that is better than all before.
 
-    Only those above ``bar`` count. Returns the best, its place and weight on the left.
+    entries (n_rows,) uint32.
     """
-    mean, weight, n_rows = node
-    least, least_weight = limits.samples_leaf, limits.least_weight
+    numbers, weights, places = scratch.numbers, scratch.row_weights, scratch.places
+    mean, weight, n_rows, first = work.mean[k], work.weight[k], work.rows[k], scratch.start[k]
+    least, least_weight, best = limits.samples_leaf, limits.least_weight, scratch.best[0, k]
+    bar = max(best * CLEARLY, scratch.bars[k]) if best >= 0.0 else scratch.bars[k]
     for p in range(lo, hi):
         weight_left = np.float64(left_weight)
         weight_right = weight - weight_left
         d = np.float64(left_sum) - weight_left * mean
         if d * d > bar * _ALMOST * (weight_left * weight_right):
-            count = earlier + (p - lo)
+            count = p - first
             allowed = count >= max(least, 1) and n_rows - count >= least
             allowed &= weight_left >= least_weight and weight_right >= least_weight
             if allowed and weight_right > 0.0:
                 score = squares_from_mean(left_sum, weight_left, mean, weight)
                 if score > bar and _is_new(entries, places[p - 1], places[p]):
-                    best, bar = score, score * CLEARLY
-                    place, on_left = np.int64(places[p]), weight_left
+                    bar = score * CLEARLY
+                    scratch.best[0, k], scratch.place[0, k] = score, np.int64(places[p])
+                    scratch.on_left[0, k] = weight_left
         left_sum += numbers[p]
         left_weight += weights[p]
-    return best, place, on_left
 
 
 @subkernel
-def _walk_node(entries, numbers, weights, places, first, end, node, limits, bar):
-    """Return score, place and weight on the left of a node's best cut above a bar."""
-    best, place, on_left = REFUSED, np.int64(0), 0.0
+def _walk_node(entries, k, limits, work, scratch):
+    """Write score, place and weight on the left of node k's best cut above its bar.
+
+    entries (n_rows,) uint32.
+    """
+    numbers, weights, first = scratch.numbers, scratch.row_weights, scratch.start[k]
+    node, end = (work.mean[k], work.weight[k], work.rows[k]), first + work.rows[k]
+    scratch.best[0, k], scratch.place[0, k], scratch.on_left[0, k] = REFUSED, 0, 0.0
     left_sum, left_weight = np.int64(0), np.int64(0)
     for lo in range(first, end, _STRETCH):
         hi = min(lo + _STRETCH, end)
@@ -111,38 +115,31 @@ def _walk_node(entries, numbers, weights, places, first, end, node, limits, bar)
         for p in range(np.uint64(lo), np.uint64(hi)):
             more += numbers[p]
             heavier += weights[p]
-        if _may_win(left_sum, left_weight, more, heavier, node, limits.smallest, max(best, bar)):
-            high = max(best * CLEARLY, bar) if best >= 0.0 else bar
-            best, place, on_left = _walk_cuts(
-                entries, numbers, weights, places, lo, hi, lo - first, left_sum, left_weight, node,
-                limits, high, best, place, on_left,
-            )  # fmt: skip
+        bar = max(scratch.best[0, k], scratch.bars[k])
+        if _may_win(left_sum, left_weight, more, heavier, node, limits.smallest, bar):
+            _walk_cuts(entries, lo, hi, left_sum, left_weight, k, limits, work, scratch)
         left_sum += more
         left_weight += heavier
-    return best, place, on_left
 
 
 @kernel
 def scan_weighted(table, columns, rows, limits, work, scratch, found):
-    """Search columns of numbers that miss none; rows have weights, and nobody asks which columns vary."""
-    mean, weight, n_rows = work.mean, work.weight, work.rows
+    """Search columns of numbers that miss none; rows have weights, and no node draws columns."""
     m, start, at, bars = work.n_open[0] + 1, scratch.start, scratch.at, scratch.bars
-    numbers, weights, places = scratch.numbers, scratch.row_weights, scratch.places
     start[0] = 0
     for k in range(1, m):
-        start[k] = start[k - 1] + n_rows[k - 1]
+        start[k] = start[k - 1] + work.rows[k - 1]
     for f in columns:
         entries = table.lists[f]
         for k in range(m):
             at[k] = start[k]
         _deal(
-            entries, work.words, rows.row_weight, limits.whole_weights, at, numbers, weights, places
-        )
+            entries, work.words, rows.row_weight, limits.whole_weights, at, scratch.numbers,
+            scratch.row_weights, scratch.places,
+        )  # fmt: skip
         for k in range(m - 1):
-            best, place, on_left = _walk_node(
-                entries, numbers, weights, places, start[k], start[k] + n_rows[k],
-                (mean[k], weight[k], n_rows[k]), limits, bars[k],
-            )  # fmt: skip
-            found.score[f, k], found.place[f, k], found.on_left[f, k] = best, place, on_left
+            _walk_node(entries, k, limits, work, scratch)
+            found.score[f, k], found.place[f, k] = scratch.best[0, k], scratch.place[0, k]
+            found.on_left[f, k] = scratch.on_left[0, k]
             found.flags[f, k], found.sizes[f, k] = 0, 0
-            bars[k] = max(bars[k], best * FAR)
+            bars[k] = max(bars[k], scratch.best[0, k] * FAR)

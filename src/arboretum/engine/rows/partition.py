@@ -108,7 +108,7 @@ def larger_side(rows, weights, start, end, side, out):
 
 @kernel
 def set_bits(takes, n_codes, missing_left, bits, bits_start):
-    """Write category sets; a category the node did not meet (2) goes where missing values go.
+    """Write category sets; a category that is not in the node (2) goes where missing values go.
 
     takes (n_nodes, most codes) uint8; n_codes, bits_start (n_nodes,) int64; missing_left (n_nodes,)
     int32 or int64; bits (n_words,) uint32, written, 0 at first.

@@ -1,4 +1,4 @@
-"""The rows of a round of boosting by mistakes: who is wrong, what it costs, what all weigh next.
+"""The rows of a round of boosting by mistakes: which are wrong, what they cost, and all next weights.
 
 Each is one pass where NumPy takes several. Sums are left to NumPy, which adds in pairs.
 """
@@ -32,7 +32,7 @@ def multiply_weights(w, wrong, if_right, if_wrong, new):
 
 @kernel
 def add_votes(answers, second, weight, total, misses):
-    """Add the votes of a learner for one of two classes; write whom the vote so far gets wrong.
+    """Add the votes of a learner for one of two classes; write which rows the vote so far gets wrong.
 
     answers (n_rows,) int32 or int64; second (n_rows,) bool; total (n_rows,) float64, added to; misses
     (n_rows,) bool, written.

@@ -36,18 +36,18 @@ class Columns(NamedTuple):
 class CodeCounter(NamedTuple):
     """What is known per code of the column being counted."""
 
-    stamp: np.ndarray  # (most codes + 1,) int64: the last node that met the code
+    stamp: np.ndarray  # (most codes + 1,) int64: the last node that has the code
     counts: np.ndarray  # (most codes + 1,) int64
     weights: np.ndarray  # (most codes + 1,) int64
     sums: np.ndarray  # (most codes + 1, n_channels) int64
-    seen: np.ndarray  # (most codes + 1,) int64: the codes met, in the order they are cut
+    seen: np.ndarray  # (most codes + 1,) int64: the node's codes, in the order they are cut
     key: np.ndarray  # (most codes + 1,) float64: what they are ordered by
     left: np.ndarray  # (n_channels,) int64: the left side of the division being tried
     total: np.ndarray  # (n_channels,) int64: both sides
 
 
 def make_counter(most_codes: int, channels: int) -> CodeCounter:
-    """Return an empty `CodeCounter` for columns of up to so many codes, and missing."""
+    """Return an empty `CodeCounter` for columns of at most this many codes, and missing."""
     size = most_codes + 1
     return CodeCounter(
         np.full(size, -1, np.int64), np.empty(size, np.int64), np.empty(size, np.int64),
@@ -99,7 +99,7 @@ def count_codes(codes, columns, row, nodes, k, counter):
 
 @subkernel
 def sort_seen(seen, key, n):
-    """Sort the codes met by key, then code (Shell sort).
+    """Sort a node's codes by key, then code (Shell sort).
 
     seen (at least n,) int64, updated; key (at least n,) float64, updated.
     """

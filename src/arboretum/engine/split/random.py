@@ -19,7 +19,7 @@ from arboretum.engine.columns.presort import MISSING, NEW
 from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.random import mix, uniform
 
-__all__ = ["Draws", "Values", "coins", "draw_again", "draw_lists", "toss_categories"]
+__all__ = ["NodeDraws", "Values", "coins", "draw_again", "draw_lists", "toss_categories"]
 
 
 class Values(NamedTuple):
@@ -30,7 +30,7 @@ class Values(NamedTuple):
     high: np.ndarray  # (n_codes_of_all,) float64: largest value of the code
 
 
-class Draws(NamedTuple):
+class NodeDraws(NamedTuple):
     """What random questions depend on: key and column of every node, and the values of codes."""
 
     feature: np.ndarray  # (n_nodes,) int64
@@ -40,7 +40,7 @@ class Draws(NamedTuple):
 
 @inline
 def coins(key, feature, block):
-    """Return 64 coins: bit c says whether category ``64 block + c`` goes left."""
+    """Return 64 coins: bit c is 1 if category ``64 block + c`` goes left."""
     return mix(mix(key, np.uint64(feature)), np.uint64(block) + np.uint64(2))
 
 

@@ -43,7 +43,6 @@ __all__ = [
     "form_of",
     "free_categories",
     "least_squares",
-    "loner_excess",
     "moment_score",
     "score_sums",
     "squares",
@@ -68,18 +67,9 @@ def free_categories(n_categories, n_rows, loner):
     """Return how many categories gain ``CHANCE`` of a row's impurity by their order alone.
 
     Two have no order to choose. Among more than half as many categories as rows some hold a single row, at
-    least 2m - n of them, which count for ``loner`` more (`loner_excess`).
+    least 2m - n of them, which count for ``loner`` more (grow/settings.py).
     """
     return np.float64(max(n_categories - 2, 0)) + loner * max(2 * n_categories - n_rows, 0)
-
-
-def loner_excess(penalty, two_classes):
-    """Return what a category of one row is charged beyond the others, as a share of what they are.
-
-    Its row is its own mean: of two classes it gains all of its impurity, not ``CHANCE`` of it. A penalty
-    that takes all of it anyway needs no more.
-    """
-    return max(1.0 / (CHANCE * max(penalty, 1.0)) - 1.0, 0.0) if two_classes else 0.0
 
 
 @inline

@@ -1,7 +1,7 @@
 """How well one column can stand in for another: the agreement of surrogate splits.
 
-The primary split has marked the rows it knows as left (1) or right (0); 2 means its value is missing.
-A surrogate is judged by the weight of known rows it sends the same way; rows it cannot place itself
+The primary split has marked the rows as left (1) or right (0); 2 means that its value is missing.
+A surrogate is judged by the weight of the marked rows it sends the same way; rows it cannot place itself
 count as disagreement. A numeric surrogate may point either way:
 
     sorted surrogate values   a  b | c  d  e          primary sides   L  L   R  L  R
@@ -24,7 +24,7 @@ _EACH_WAY = 2  # rows a surrogate must send either way
 
 @inline
 def _weigh_sides(entries, weight, lo, hi, side):
-    """Return the rows, and the weight going left and right, that both columns know.
+    """Return the rows, and the weight going left and right, that have a value in both columns.
 
     entries (n_rows,) uint32; weight (n_rows,) int64, or None; side (n_rows,) uint8.
     """
@@ -45,7 +45,7 @@ def agree_list(entries, weight, start, end, side, agreement, below, above, rever
     """Find the best agreeing cut of every node on one list; agreement -1 if there is none.
 
     The cut falls between the entries ``below`` and ``above`` of the list, neighbours among the rows
-    that both columns know.
+    that have a value in both columns.
 
     entries (n_rows,) uint32; weight (n_rows,) int64, or None; start, end (n_nodes,) int64; side
     (n_rows,) uint8; agreement, below, above (n_nodes,) int64, written; reverse (n_nodes,) uint8, written.
@@ -81,7 +81,7 @@ def agree_list(entries, weight, start, end, side, agreement, below, above, rever
 def agree_categories(code_of, missing_code, rows, weight, start, end, side, agreement, takes):
     """Send each category where most of its weight goes (left on a tie); see `agree_list`.
 
-    ``takes[k, code]``: 1 left, 0 right, 2 not met.
+    ``takes[k, code]``: 1 left, 0 right, 2 not in the node.
 
     code_of (n_rows,) uint8 or uint16; rows (n_rows,) uint32; weight (n_rows,) int64, or None; start, end
     (n_nodes,) int64; side (n_rows,) uint8; agreement (n_nodes,) int64, written; takes

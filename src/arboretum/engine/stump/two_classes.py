@@ -78,14 +78,14 @@ def weigh_words(weights, labels, whole, words):
 
 
 @subkernel
-def _walk_cuts(entries, words, lo, hi, left_weight, ones, weight, total, best, place):
-    """Score the cuts behind the rows lo..hi; return the better of the best of them and the best so far.
+def _walk_cuts(entries, words, lo, hi, left_weight, ones, weight, total, best):
+    """Score the cuts behind the rows lo..hi; return the best score so far and its place, 0 for one before lo.
 
     entries (n_rows,) uint32; words (n_rows,) int64.
     """
     node_weight = np.float64(weight)
     mean = np.float64(total) / node_weight
-    bar = best * _ALMOST
+    bar, place = best * _ALMOST, np.int64(0)
     for i in range(lo, hi):
         word = words[np.uint64(entries[np.uint64(i)] & POSITION)]
         w = word >> _ONE
@@ -130,9 +130,10 @@ def _walk(entries, words, last, left_weight, ones, weight, total, best):
         )
         least = min(before * (node_weight - before), after * (node_weight - after))
         if most * most > best * _ALMOST * least:
-            best, place = _walk_cuts(
-                entries, words, lo, hi, first_weight, first_ones, weight, total, best, place
+            best, here = _walk_cuts(
+                entries, words, lo, hi, first_weight, first_ones, weight, total, best
             )
+            place = max(place, here)
     return best, place
 
 

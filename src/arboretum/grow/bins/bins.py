@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_BINS", "Bins", "by_rows", "flat", "storage_columns"]
 
 MOST_BINS = 65535  # of a column
-BYTE = 255  # bins that a code of one byte tells apart, besides the missing values
+BYTE = 255  # bins that a code of one byte holds, besides the missing values
 _BLOCK = 1 << 18  # values converted and coded at a time: they stay in the cache
 _LARGEST = 1.7e308  # nearly: numbers that would be larger are infinite
 
@@ -67,7 +67,6 @@ class Bins:
         How many values of a bundle were lost to another in the same row.
     joined : int32 array of shape (n_features,)
         The place of a feature in its bundle; of two values in a row the earlier feature's is kept.
-    names : tuple of str
 
     Examples
     --------
@@ -95,7 +94,6 @@ class Bins:
     category_start: np.ndarray
     conflicts: np.ndarray
     joined: np.ndarray
-    names: tuple[str, ...]
 
     @property
     def n_features(self) -> int:
@@ -145,22 +143,6 @@ class Bins:
         cuts = np.flatnonzero(np.diff(self.storage[order])) + 1
         return [group.tolist() for group in np.split(order, cuts) if len(group) > 1]
 
-    def report(self) -> str:
-        """Say which columns are bundled, by their names, and how often a value was lost."""
-        groups = self.bundles()
-        lines = [
-            f"{self.n_features} columns in {self.n_storage} storage columns, {len(groups)} bundles"
-        ]
-        for group in groups:
-            s = self.storage[group[0]]
-            n_codes = 1 + int(np.sum(self.n_places[group] - 1))
-            names = ", ".join(self.names[f] for f in group)
-            lines.append(
-                f"bundle {s}: {len(group)} columns, {n_codes} codes, "
-                f"{self.conflicts[s]} conflicts: {names}"
-            )
-        return "\n".join(lines)
-
     # ------------------------------------------------------------------ coding
     def encode(self, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
         """Return the codes of any table with the same columns, shape (n_storage, rows).
@@ -188,7 +170,7 @@ class Bins:
     def _encode(
         self, matrix: Matrix | CodedEntries, n_jobs: int
     ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-        """Return codes, of one byte and of two, and which features have missing values."""
+        """Return codes of one byte, codes of two bytes, and which features have missing values."""
         if matrix.n_columns != self.n_features:
             raise DataError(
                 f"the table has {matrix.n_columns} columns, its bins are those of {self.n_features}"
@@ -318,7 +300,7 @@ def _line(codes: tuple[np.ndarray, np.ndarray], s: int) -> np.ndarray:
 
 
 def by_rows(matrix: Matrix) -> bool:
-    """Tell whether the values of a row stand together."""
+    """Return whether the values of a row are contiguous."""
     if not isinstance(matrix, DenseMatrix):
         return False
     strides = matrix.values.strides

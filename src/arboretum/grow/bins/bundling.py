@@ -10,7 +10,7 @@ falling number of rows they use, and each joins the first bundle it fits: 255 co
 conflicts than allowed. A conflict is a row that two columns of a bundle use; the one that joined first
 keeps it.
 
-Up to 64 bundles are filled at a time. A bit each, in one word per row, says which of them use the row, so
+Up to 64 bundles are filled at a time. In one word per row each has a bit, set if it uses the row, so
 one pass over the rows of a column finds its conflicts with all of them. Columns that fit none are tried
 again with 64 new bundles, as long as that gains something. Of a sparse table only stored entries are
 looked at.

@@ -143,7 +143,7 @@ def find_bins(
     visit_numbers(part, schema, cut, weight, n_jobs)
     del part  # the memory is needed for the codes
     found |= category_bins(matrix, schema, rules.categories)
-    return bin_table(matrix, schema, found, n_jobs, rules.max_conflict if rules.bundle else None)
+    return bin_table(matrix, found, n_jobs, rules.max_conflict if rules.bundle else None)
 
 
 def _check(**parameters: tuple[float, float, float]) -> None:
@@ -176,7 +176,7 @@ def visit_numbers(
     """Call ``visit(f, values, weights, absent)`` for every column of numbers.
 
     Of a sparse column, ``values`` are those stored, and ``absent`` is the value of all other rows with
-    their number and weight. The arrays are lent: they may be written to when ``visit`` is done.
+    their number and weight. The arrays may be overwritten when ``visit`` returns.
     """
     features = [f for f, column in enumerate(schema.columns) if column.kind != "categorical"]
     n_jobs = parallel.threads_for(matrix.n_rows * len(features), parallel.CODE, n_jobs)
@@ -251,13 +251,12 @@ def _count_codes(x: np.ndarray) -> tuple[np.ndarray, bool]:
 
 def bin_table(
     matrix: Matrix,
-    schema: Schema,
     found: Mapping[int, ColumnBins],
     n_jobs: int = 1,
     max_conflict: float | None = None,
 ) -> Bins:
     """Code a table by the bins of its columns; bundle them if ``max_conflict`` is not None."""
-    bins = make_bins([found[f] for f in range(matrix.n_columns)], schema.names)
+    bins = make_bins([found[f] for f in range(matrix.n_columns)])
     if max_conflict is None:
         return bins.of_table(matrix, n_jobs)
     if isinstance(matrix, SparseMatrix):
@@ -270,7 +269,7 @@ def bin_table(
     return bins if small and bundled is bins else bundled.of_table(matrix, n_jobs)
 
 
-def make_bins(columns: Sequence[ColumnBins], names: tuple[str, ...]) -> Bins:
+def make_bins(columns: Sequence[ColumnBins]) -> Bins:
     """Return `Bins` without rows, every feature in a column of its own."""
     n = len(columns)
     bounds = [c.bounds for c in columns]
@@ -290,5 +289,4 @@ def make_bins(columns: Sequence[ColumnBins], names: tuple[str, ...]) -> Bins:
         *flat(categories, np.int32),
         np.zeros(n, np.int64),
         np.zeros(n, np.int32),
-        names,
     )

@@ -9,7 +9,7 @@ Merging adds up bounds and makes no error (ε is the larger of the two); keeping
 nearest to equally spaced ranks, adds 1/(n - 1) at most (appendix of the XGBoost paper; textbook/
 quantile_sketch.py has the argument and the same figures).
 
-`QuantileSketch` gathers rows in chunks. A full chunk is summarised; two summaries of the same level are
+`summarise` takes rows in chunks. A full chunk is summarised; two summaries of the same level are
 merged and pruned to one of the next, like a carry in a binary number:
 
     rows      ▒▒▒▒▒▒▒▒ | ▒▒▒▒▒▒▒▒ | ▒▒▒▒▒▒▒▒ | ▒▒▒
@@ -17,8 +17,8 @@ merged and pruned to one of the next, like a carry in a binary number:
     level 1           ●
 
 A summary of level l has been pruned l + 1 times. With 16 levels and n - 1 >= 16/ε entries the error never
-exceeds ε; above the 16th level (more than 2^16 chunks) nothing is pruned any more. Sketches merge level
-by level, by the same rule, so the bound holds for any chunks in any order.
+exceeds ε; above the 16th level (more than 2^16 chunks) nothing is pruned any more. The bound holds for any
+chunks in any order.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.errors import DataError, ParameterError
+from arboretum.errors import DataError
 from arboretum.grow.bins.bins import Bins
 from arboretum.grow.bins.cuts import count_values, cut_places, cuts_between, starts, whole_weights
 from arboretum.grow.bins.find import (
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
 
-__all__ = ["QuantileSketch", "Summary", "proposed_bins", "sketch_bins"]
+__all__ = ["Summary", "cuts_of", "proposed_bins", "sketch_bins", "summarise"]
 
 _LEVELS = 16
 _EMPTY = 1e-12  # less of the weight than this between two entries is rounding
@@ -132,120 +132,44 @@ class Summary:
         return np.where((2 * rank < gap) | (rank < middle[0]), lower, upper)
 
 
-class QuantileSketch:
-    """A weighted quantile sketch of bounded error: updated by chunks, merged, asked for cuts.
+def summarise(values: np.ndarray, weights: np.ndarray, eps: float, chunk: int = 1 << 16) -> Summary:
+    """Return a summary of a column whose error is at most ``eps``; NaN is left out.
 
-    Parameters
-    ----------
-    eps : float
-        The largest error of a rank, as a share of the total weight.
-    chunk : int
-        Rows that are gathered before they are summarised.
-
-    Examples
-    --------
-    >>> one, two = QuantileSketch(0.01), QuantileSketch(0.01)
-    >>> one.update(np.arange(0.0, 1000.0, 2), np.ones(500))
-    >>> two.update(np.arange(1.0, 1000.0, 2), np.ones(500))
-    >>> one.merge(two)
-    >>> one.total, one.error <= 0.01, one.cuts(4)
-    (1000.0, True, array([249.5, 499.5, 749.5]))
+    >>> summary = summarise(np.arange(1000.0), np.ones(1000), 0.3, chunk=100)
+    >>> len(summary) < 500, summary.error <= 0.3, cuts_of(summary, 4)
+    (True, True, array([251., 503., 755.]))
     """
-
-    def __init__(self, eps: float, chunk: int = 1 << 16) -> None:
-        if not 0 < eps < 1:
-            raise ParameterError(f"eps must lie between 0 and 1, got {eps!r}")
-        if chunk < 1:
-            raise ParameterError(f"chunk must be at least 1, got {chunk!r}")
-        self.eps = eps
-        self.chunk = chunk
-        self.n_entries = int(np.ceil(_LEVELS / eps)) + 1
-        self._levels: list[Summary | None] = []
-        self._waiting: list[tuple[np.ndarray, np.ndarray]] = []
-        self._n_waiting = 0
-
-    def update(self, values: np.ndarray, weights: np.ndarray | None = None) -> None:
-        """Take in rows; NaN and rows of weight 0 count for nothing. Without weights each weighs 1."""
-        values = np.asarray(values, np.float64)
-        weights = np.ones(len(values)) if weights is None else np.asarray(weights, np.float64)
-        if values.shape != weights.shape or values.ndim != 1:
-            raise DataError(
-                f"values and weights must be equally long columns, got {values.shape, weights.shape}"
-            )
-        if not np.all((weights >= 0) & (weights < np.inf)):
-            row = int(np.flatnonzero(~((weights >= 0) & (weights < np.inf)))[0])
-            raise DataError(
-                f"weights must be finite and not negative, got {weights[row]} in row {row}"
-            )
-        start = 0
-        while start < len(values):
-            end = min(len(values), start + self.chunk - self._n_waiting)
-            self._waiting.append((values[start:end].copy(), weights[start:end].copy()))
-            self._n_waiting += end - start
-            start = end
-            if self._n_waiting == self.chunk:
-                self._carry(self._gather().pruned(self.n_entries), 0)
-                self._waiting, self._n_waiting = [], 0
-
-    def merge(self, other: QuantileSketch) -> None:
-        """Take in all rows of another sketch; it must have the same ``eps`` and ``chunk``."""
-        if (self.eps, self.chunk) != (other.eps, other.chunk):
-            raise ParameterError(
-                f"sketches must agree to be merged: eps {self.eps} and {other.eps}, "
-                f"chunk {self.chunk} and {other.chunk}"
-            )
-        for level, summary in enumerate(list(other._levels)):
-            if summary is not None:
-                self._carry(summary, level)
-        for values, weights in list(other._waiting):
-            self.update(values, weights)
-
-    def _gather(self) -> Summary:
-        """Return the exact summary of the rows that wait for their chunk to fill."""
-        values = [np.empty(0), *(values for values, _ in self._waiting)]
-        weights = [np.empty(0), *(weights for _, weights in self._waiting)]
-        return Summary.of(np.concatenate(values), np.concatenate(weights))
-
-    def _carry(self, summary: Summary, level: int) -> None:
-        """Add a summary of a level, merging with the one that is there into one of the next."""
-        self._levels += [None] * (level + 1 - len(self._levels))
-        there = self._levels[level]
-        if there is None:
-            self._levels[level] = summary
-            return
-        self._levels[level] = None
-        both = there.merged(summary)
-        self._carry(both.pruned(self.n_entries) if level + 1 < _LEVELS else both, level + 1)
-
-    @property
-    def summary(self) -> Summary:
-        """The summary of all rows so far."""
-        whole = self._gather()
-        for level in self._levels:
-            if level is not None:
-                whole = whole.merged(level)
-        return whole
-
-    @property
-    def total(self) -> float:
-        """The weight of all rows so far."""
-        return self.summary.total
-
-    @property
-    def error(self) -> float:
-        """The error that the bounds vouch for; at most ``eps``."""
-        return self.summary.error
-
-    def cuts(self, max_bin: int) -> np.ndarray:
-        """Return at most ``max_bin - 1`` cuts into bins ``x <= cut`` of about equal weight."""
-        return _cuts(self.summary, max_bin)
+    n_entries = int(np.ceil(_LEVELS / eps)) + 1
+    levels: list[Summary | None] = []
+    end = len(values) // chunk * chunk
+    for start in range(0, end, chunk):
+        part = slice(start, start + chunk)
+        _carry(levels, Summary.of(values[part], weights[part]).pruned(n_entries), 0, n_entries)
+    whole = Summary.of(values[end:], weights[end:])
+    for summary in levels:
+        if summary is not None:
+            whole = whole.merged(summary)
+    return whole
 
 
-def _cuts(summary: Summary, max_bin: int) -> np.ndarray:
-    """Cut where `cut_places` says, by the middle of what is known about Σ w over x <= v.
+def _carry(levels: list[Summary | None], summary: Summary, level: int, n_entries: int) -> None:
+    """Add a summary of a level, merging with the one that is there into one of the next."""
+    levels += [None] * (level + 1 - len(levels))
+    there, levels[level] = levels[level], None
+    if there is None:
+        levels[level] = summary
+        return
+    both = there.merged(summary)
+    both = both.pruned(n_entries) if level + 1 < _LEVELS else both
+    _carry(levels, both, level + 1, n_entries)
 
-    That is wrong by ½·ε of the weight at most. Between two entries with nothing between them the cut is
-    their middle, else it is the lower entry, of which the rank is known.
+
+def cuts_of(summary: Summary, max_bin: int) -> np.ndarray:
+    """Return at most ``max_bin - 1`` cuts into bins of about equal weight.
+
+    They are placed by the middle of the bounds of Σ w over x <= v, which is wrong by ½·ε of the weight at
+    most. Between two entries with nothing between them the cut is their middle, else it is the lower entry,
+    whose rank is known.
     """
     if len(summary) < 2:
         return np.empty(0)
@@ -322,7 +246,7 @@ def sketch_bins(
     >>> bins.codes.tolist()
     [[0, 1, 2, 2, 2, 3, 3, 3]]
     """
-    return _bins_by(matrix, schema, hessian, eps, n_jobs, lambda summary: _cuts(summary, max_bin))
+    return _bins_by(matrix, schema, hessian, eps, n_jobs, lambda summary: cuts_of(summary, max_bin))
 
 
 def _bins_by(
@@ -331,23 +255,27 @@ def _bins_by(
     hessian: np.ndarray,
     eps: float,
     n_jobs: int,
-    cuts_of: Callable[[Summary], np.ndarray],
+    cuts_from: Callable[[Summary], np.ndarray],
 ) -> Bins:
-    weight = whole_weights(np.asarray(hessian, np.float64))
+    hessian = np.asarray(hessian, np.float64)
+    bad = np.flatnonzero(~((hessian >= 0) & (hessian < np.inf)))
+    if len(bad):
+        raise DataError(
+            f"hessians must be finite and not negative, got {hessian[bad[0]]} in row {bad[0]}"
+        )
+    weight = whole_weights(hessian)
     found: dict[int, ColumnBins] = {}
 
     def cut(f: int, x: np.ndarray, w: np.ndarray | None, absent: Absent | None) -> None:
-        sketch = QuantileSketch(eps)
-        sketch.update(x, w)
-        summary = sketch.summary
+        summary = summarise(x, np.ones(len(x)) if w is None else w, eps)
         if absent is not None and absent[2] > 0:
             summary = summary.merged(Summary.of(np.array([absent[0]]), np.array([absent[2]])))
-        bounds = np.append(cuts_of(summary), np.inf)
+        bounds = np.append(cuts_from(summary), np.inf)
         found[f] = ColumnBins(bounds, None, _usual(summary, bounds, absent))
 
     visit_numbers(matrix, schema, cut, weight, n_jobs)
     found |= category_bins(matrix, schema)
-    return bin_table(matrix, schema, found, n_jobs)
+    return bin_table(matrix, found, n_jobs)
 
 
 def _usual(summary: Summary, bounds: np.ndarray, absent: Absent | None) -> int:

@@ -11,15 +11,14 @@ from arboretum.engine.compiler.by_address import address_of, stand_in
 from arboretum.engine.depth_first import records
 from arboretum.engine.depth_first.best_cut import best_cut
 from arboretum.engine.depth_first.branch import copy_rows
-from arboretum.engine.depth_first.codes import count_column, part_two, read_codes
-from arboretum.engine.depth_first.counts import order_sets
-from arboretum.engine.depth_first.few_rows import cut_few
+from arboretum.engine.depth_first.codes import count_column, read_codes
+from arboretum.engine.depth_first.counts import order_categories
 from arboretum.engine.depth_first.grow import grow_on, grow_trees
-from arboretum.engine.depth_first.node import tell_impurity
-from arboretum.engine.depth_first.part import part_categories, part_numbers
-from arboretum.engine.depth_first.random_cut import cut_pair, random_cut
-from arboretum.engine.depth_first.toss import part_coins
-from arboretum.engine.dtypes import as_records
+from arboretum.engine.depth_first.node import write_impurity
+from arboretum.engine.depth_first.partition import split_by_number, split_by_set
+from arboretum.engine.depth_first.random_cut import random_cut
+from arboretum.engine.depth_first.toss import split_by_coins
+from arboretum.engine.dtypes import as_records, record_table
 from arboretum.engine.split.score import XLOGX
 
 if TYPE_CHECKING:
@@ -63,10 +62,10 @@ class TreeArrays:
             target.label is not None,
             scratch.left is None,
         )
-        parts = _parts.get(form)
-        if parts is None:
-            parts = _parts[form] = _find_parts(form, self.far, self.bench, bags.rows)
-        bench = self.bench._replace(rules=grid.rules, parts=parts)
+        kernels = _kernels.get(form)
+        if kernels is None:
+            kernels = _kernels[form] = _find_kernels(form, self.far, self.bench, bags.rows)
+        bench = self.bench._replace(rules=grid.rules, kernels=kernels)
         loop = (
             form,
             bags.number is None,
@@ -103,7 +102,7 @@ def take_arrays(table: TreeTable, grid: TreeGrid) -> TreeArrays:
         target=_target(grid, n),
         scratch=_scratch(features, n, None if rules.form == records.ONE_SUM else grid.channels),
         counter=_counter(int(features.n_codes.max(initial=0)), grid.channels),
-        parts=_NOWHERE,
+        kernels=_NOWHERE,
         node=_node(grid.channels if rules.form != records.ONE_SUM else 1),
     )
     return TreeArrays(
@@ -128,43 +127,29 @@ class _Form(NamedTuple):
 
 
 _NOWHERE = records.TreeKernels(*[0] * len(records.TreeKernels._fields))
-_parts: dict[_Form, records.TreeKernels] = {}
+_kernels: dict[_Form, records.TreeKernels] = {}
 _loops: dict[tuple[Any, ...], int] = {}
 
 
-def _find_parts(
+def _find_kernels(
     form: _Form, columns: records.TreeColumns, bench: records.Bench, rows: np.ndarray
 ) -> records.TreeKernels:
-    """Return the addresses of what a fit needs, the largest first, after compiling what is there."""
-    f = np.uint64(0)
+    """Return the addresses of what a fit needs, the largest first, after compiling what is missing."""
+    node, f = (columns, bench, rows), np.uint64(0)
 
     def at(function: Callable[..., None], *arguments: Any, needed: bool = True) -> int:
         return address_of(function, *arguments) if needed else 0
 
-    node = columns, bench, rows
-    if form.random:
-        many = few = at(random_cut, *node)
-        if form.one_sum:
-            few = at(cut_few, *node)
-        return _NOWHERE._replace(
-            many=many,
-            few=few,
-            pair=at(cut_pair, *node, needed=form.one_sum),
-            part=at(part_numbers, *node),
-            part_sets=at(part_coins, *node, needed=form.categories),
-            copy=at(copy_rows, columns, columns, rows, 0, 0, needed=form.copies),
-        )
-    many = at(best_cut, stand_in(columns), bench, rows)
-    return _NOWHERE._replace(
-        many=many,
-        few=many,
-        pair=at(part_two, *node, needed=form.one_sum),
-        read=at(read_codes, *node, f),
-        count=at(count_column, *node, f),
-        part=at(part_numbers, *node),
-        part_sets=at(part_categories, *node, needed=form.categories),
-        order=at(order_sets, bench, f, needed=form.categories),
-        impurity=at(tell_impurity, bench, needed=form.charged),
+    search = at(random_cut, *node) if form.random else at(best_cut, stand_in(columns), *node[1:])
+    split_sets = split_by_coins if form.random else split_by_set
+    return records.TreeKernels(
+        search=search,
+        read=at(read_codes, *node, f, needed=not form.random),
+        count=at(count_column, *node, f, needed=not form.random),
+        split=at(split_by_number, *node),
+        split_sets=at(split_sets, *node, needed=form.categories),
+        order=at(order_categories, bench, f, needed=form.categories and not form.random),
+        impurity=at(write_impurity, bench, needed=form.charged),
         copy=at(copy_rows, columns, columns, rows, 0, 0, needed=form.copies),
     )
 
@@ -183,11 +168,9 @@ def _find_loop(
 # --------------------------------------------------------------------------- arrays
 def _columns(table: TreeTable, n: int) -> records.TreeColumns:
     values = table.values
-    x = bits = drawn = cuts = None
+    x = bits = None
     if table.random_splits:
-        x = np.empty(max(n, records.FEW * records.TOGETHER), values.dtype)
-        bits = np.empty(3, values.dtype)
-        drawn, cuts = np.empty((5, records.TOGETHER), np.int64), np.empty(records.TOGETHER)
+        x, bits = np.empty(n + 8, values.dtype), np.empty(3, values.dtype)
     return records.TreeColumns(
         values=values.ravel(),
         step=np.uint64(n),
@@ -195,8 +178,6 @@ def _columns(table: TreeTable, n: int) -> records.TreeColumns:
         x=x,
         ends=None if bits is None else bits.view(f"f{bits.itemsize}"),
         bits=bits,
-        drawn=drawn,
-        cuts=cuts,
     )
 
 
@@ -240,10 +221,9 @@ def _growing(out: records.RandomTreeNodes, n: int, leaves: int, few: int) -> rec
         y=None,
         row_weight=None,
         out=out,
-        stack=np.empty((n + 2, 7), np.int64),
-        later=np.empty((n + 2, 7), np.int64),
-        heap=np.empty((min(leaves, n) + 2, 10), np.int64) if leaves else None,
-        heap_real=np.empty((min(leaves, n) + 2, 2)) if leaves else None,
+        stack=record_table(n + 2, records.BRANCH),
+        later=record_table(n + 2, records.BRANCH),
+        heap=record_table(min(leaves, n) + 2, records.BRANCH) if leaves else None,
         origin=np.empty(few, np.uint32),
     )
 
@@ -251,7 +231,7 @@ def _growing(out: records.RandomTreeNodes, n: int, leaves: int, few: int) -> rec
 def _scratch(
     features: records.TreeFeatures, n: int, channels: int | None
 ) -> records.RandomTreeScratch:
-    keys, spare = np.empty(n, np.uint64), np.empty(n, np.uint64)
+    keys, spare = np.empty(n, np.uint64), np.empty(n + 8, np.uint64)
     return records.RandomTreeScratch(
         keys=keys,
         side_of=keys.view(np.uint8),
@@ -262,7 +242,6 @@ def _scratch(
         left=None if channels is None else np.empty(2 * channels, np.int64),
         total=np.empty(channels or 1, np.int64),
         order=np.empty(len(features.n_codes), np.int64),
-        place=np.empty(n if len(features.lists) else 0, np.uint32),
         constant=np.empty((len(features.n_codes), 2), np.int64),
         logs=XLOGX,
     )

@@ -44,8 +44,6 @@ class DepthFirstGrower:
     matrix : Matrix
     schema : Schema
     settings : Growth
-    again : bool
-        Many single trees will grow, whose large nodes are many: columns are kept presorted, too.
     as_levels : bool
         Describe nodes as if the tree were grown level by level, to the last bit (see
         engine/presorted/describe.py): one number per row, which weighs 1.
@@ -57,7 +55,6 @@ class DepthFirstGrower:
         schema: Schema,
         settings: Growth,
         *,
-        again: bool = False,
         as_levels: bool = False,
     ) -> None:
         self.settings, self.as_levels = settings, as_levels
@@ -66,7 +63,6 @@ class DepthFirstGrower:
             schema,
             random_splits=settings.random_splits,
             monotone=settings.monotone,
-            keep_lists=again,
             n_jobs=settings.n_jobs,
         )
 

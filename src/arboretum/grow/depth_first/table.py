@@ -72,32 +72,25 @@ def tree_table(
     *,
     random_splits: bool,
     monotone: np.ndarray | None = None,
-    keep_lists: bool = False,
     n_jobs: int = 1,
 ) -> TreeTable:
-    """Rank the values of every column; or, for random splits, lay the columns out side by side.
-
-    ``keep_lists``: also keep them presorted, for trees whose large nodes are many: those of boosting.
-    """
-    n, width = matrix.n_rows, matrix.n_columns
+    """Rank the values of every column; or, for random splits, lay the columns out side by side."""
+    width = matrix.n_columns
     kind = np.array([_KINDS[column.kind] for column in schema.columns], np.int8)
     n_codes = np.array([len(c.categories or ()) for c in schema.columns], np.int64)
-    lists = np.empty((width if keep_lists and not random_splits else 0, n), np.uint32)
     if random_splits:
         values = _ordered(matrix, kind, n_jobs)
         missing = np.full(width, np.iinfo(values.dtype).max, np.int64)
     else:
-        values, missing = _ranked(matrix, kind, n_codes, lists, n_jobs), n_codes
+        values, missing = _ranked(matrix, kind, n_codes, n_jobs), n_codes
     sign = np.zeros(width, np.int8) if monotone is None else writable(monotone.astype(np.int8))
     by_row = np.ascontiguousarray(values.T if values.nbytes > _LARGE else values.T[:0])
-    features = records.TreeFeatures(n_codes, missing, kind, sign, schema.charged, lists)
+    features = records.TreeFeatures(n_codes, missing, kind, sign, schema.charged)
     return TreeTable(matrix, schema, values, by_row, features, random_splits)
 
 
-def _ranked(
-    matrix: Matrix, kind: np.ndarray, n_codes: np.ndarray, lists: np.ndarray, n_jobs: int
-) -> np.ndarray:
-    """Return the columns as ranks and codes; how many there are, and ``lists``, are written."""
+def _ranked(matrix: Matrix, kind: np.ndarray, n_codes: np.ndarray, n_jobs: int) -> np.ndarray:
+    """Return the columns as ranks and codes; how many there are is written."""
     n = matrix.n_rows
     codes = np.empty((len(kind), n), np.uint32)
 
@@ -107,7 +100,7 @@ def _ranked(
             missing = np.isnan(column)
             codes[f] = np.where(missing, n_codes[f], column) if missing.any() else column
             return
-        entries = lists[f] if len(lists) else np.empty(n, np.uint32)
+        entries = np.empty(n, np.uint32)
         n_codes[f] = sort_column(writable(column), entries)
         ranks_of(entries, n_codes[f], codes[f])
 

@@ -1,10 +1,13 @@
-"""Parting the rows of a node: left ones first, all in their order."""
+"""Splitting the rows of a node: left ones first, all in their order."""
 
 import numpy as np
 import pytest
 
 from arboretum.engine.compiler.decorators import kernel
-from arboretum.engine.depth_first.part import move, move_sum, part_rows
+from arboretum.engine.depth_first.partition import move, move_sum, split_by_number
+from arboretum.engine.depth_first.records import NUMBER, RandomTreeTarget
+from tests.engine.depth_first.benches import bench_for, columns_of, features_of
+from tests.engine.depth_first.rules import rules as plain
 
 
 @kernel
@@ -14,9 +17,20 @@ def _move(values, others, start, side, spare):
 
 
 @kernel
-def _part(values, missing, last, missing_left, rows, start, n, spare, side):
-    column, first = np.uint64(0), np.uint64(start)
-    return part_rows(values, column, missing, last, missing_left, rows, first, n, spare, side)
+def _split(columns, bench, rows):
+    split_by_number(columns, bench, rows)
+
+
+def _split_at(values, missing, last, missing_left, rows, start, n):
+    """Split n rows; return how many go left, whether a value is missing, and the side of each."""
+    target = RandomTreeTarget(None, None, np.ones(len(values), np.int64))
+    bench = bench_for(
+        features_of(1, 5, NUMBER, missing), target, plain(), len(values), start=start, n=n, last=last,
+        side=missing_left,
+    )  # fmt: skip
+    _split(columns_of(values[None]), bench, rows)
+    node = bench.node[0]
+    return int(node["many"]), bool(node["missing"]), bench.scratch.side_of[:n].copy()
 
 
 @pytest.mark.parametrize("goes", ["some", "none", "all"])
@@ -35,15 +49,12 @@ def test_values_move_stably_and_are_added_up(goes):
 
 
 @pytest.mark.parametrize("missing_left", [0, 1])
-def test_rows_part_at_a_code(missing_left):
+def test_rows_split_at_a_code(missing_left):
     rng = np.random.default_rng(1)
     codes = rng.integers(0, 6, 60).astype(np.uint16)  # 5 means missing
     rows = rng.permutation(60).astype(np.uint32)
-    before, side = rows.copy(), np.empty(30, np.uint8)
-    many, missing = _part(
-        codes, np.int64(5), np.int64(2), np.int64(missing_left), rows, 10, np.int64(30),
-        np.empty(30, np.uint32), side,
-    )  # fmt: skip
+    before = rows.copy()
+    many, missing, side = _split_at(codes, 5, 2, missing_left, rows, 10, 30)
     here = codes[before[10:40]]
     left = np.where(here == 5, missing_left == 1, here <= 2)
     assert (many, missing) == (left.sum(), True)
@@ -55,16 +66,13 @@ def test_rows_part_at_a_code(missing_left):
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 @pytest.mark.parametrize("missing_left", [0, 1])
-def test_rows_part_at_any_whole_number(dtype, missing_left):
+def test_rows_split_at_any_whole_number(dtype, missing_left):
     """The smallest and the largest there are, and missing ones, which are written as the largest."""
     low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
     values = np.array([low, low + 1, -1, 0, 1, high - 1, high], dtype)
     for last in (low, -1, 0, high - 1):
-        rows, side = np.arange(7, dtype=np.uint32), np.empty(7, np.uint8)
-        many, missing = _part(
-            values, np.int64(high), np.int64(last), np.int64(missing_left), rows, 0, np.int64(7),
-            np.empty(7, np.uint32), side,
-        )  # fmt: skip
+        rows = np.arange(7, dtype=np.uint32)
+        many, missing, side = _split_at(values, high, last, missing_left, rows, 0, 7)
         left = np.where(values == high, missing_left == 1, values <= last)
         assert (many, missing) == (left.sum(), True)
         np.testing.assert_array_equal(side, left)
