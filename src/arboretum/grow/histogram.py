@@ -108,7 +108,7 @@ def given_of(target: GrowTarget, rows: np.ndarray | None, key: int) -> GivenRows
 
 
 def new_scales(n_blocks: int) -> Scales:
-    """Return scales to be chosen, for rows that are read in this many blocks."""
+    """Return empty scales for rows in ``n_blocks`` blocks."""
     return Scales(record_table(n_blocks, PAIR), record_table(1, SCALES))
 
 
@@ -128,7 +128,7 @@ def new_draw(
 
 
 def new_log(n_nodes: int, n_words: int, dtype: np.dtype = NODE) -> boost_round.Log:
-    """Return a log for this many nodes."""
+    """Return a log for ``n_nodes`` nodes."""
     members = np.empty((n_nodes, n_words), np.uint32)
     return boost_round.Log(record_table(n_nodes, dtype), members, 0, np.empty(0, np.int64), n_nodes)
 
@@ -157,7 +157,7 @@ def wide_shape(n_columns: int) -> tuple[int, int]:
 
 # ---------------------------------------------------------------------- the grower
 def most_leaves(rules: SplitRules, n_rows: int) -> int:
-    """Return how many leaves a tree on this many rows may have."""
+    """Return how many leaves a tree on ``n_rows`` rows may have."""
     leaves = min(rules.max_leaves, max(n_rows, 1))
     return leaves if rules.max_depth >= 40 else min(leaves, 1 << rules.max_depth)
 
@@ -272,7 +272,7 @@ class HistogramGrower:
         parallel.run(work, items, parallel.threads_for(n_rows, parallel.CODE, self.n_jobs))
 
     def _most_nodes(self, n_rows: int) -> int:
-        """Return how many nodes a tree on this many rows has memory for: two more than it may have."""
+        """Return how many nodes a tree on ``n_rows`` rows has memory for: two more than it may have."""
         return 2 * most_leaves(self.rules, n_rows) + 1
 
     def _tree_for(self, columns: np.ndarray, n_rows: int) -> GrowingTree:
@@ -322,7 +322,7 @@ class HistogramGrower:
         return Grown(grown, lambda: self._placed(grown, tree.leaf_of, rows))
 
     def is_small(self, n_rows: int, n_trees: int) -> bool:
-        """Return whether this many trees on this many rows are best grown by one thread in one call."""
+        """Return whether ``n_trees`` trees on ``n_rows`` rows are best grown by one thread in one call."""
         nodes = n_trees * self._most_nodes(n_rows)
         return self._threads_for(n_rows) == 1 and nodes <= MOST_LOGGED
 

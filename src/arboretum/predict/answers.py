@@ -49,7 +49,7 @@ def shares(of_rows: Callable[[np.ndarray], Any], n_classes: int) -> Meaning:
 
 
 def largest_share(of_rows: Callable[[np.ndarray], Any], classes: np.ndarray) -> Meaning:
-    """Return the meaning of such shares where a label is asked for: that of the largest."""
+    """Return the meaning of such shares as a label: that of the largest."""
     labels = _each(classes)
     return Meaning(of_rows, lambda sums: labels[sums.argmax()].copy(), len(classes))
 
@@ -67,7 +67,7 @@ def two_shares(of_rows: Callable[[np.ndarray], Any], link: Link) -> Meaning:
 
 
 def two_labels(of_rows: Callable[[np.ndarray], Any], link: Link, classes: np.ndarray) -> Meaning:
-    """Return the meaning of such a sum where a label is asked for: of two equals the first."""
+    """Return the meaning of such a sum as a label: of two equals the first."""
     probability, sigma, (no, yes) = one_probability(), float(link.sigma), _each(classes)
 
     def of_row(margin: np.ndarray) -> np.ndarray:

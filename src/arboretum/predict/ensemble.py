@@ -12,7 +12,7 @@
     Friedman's and second-      value             sum       one output each: a round has
       order boosting ("rf")                      (average)  n_outputs × n_parallel trees
 
-Everything that is asked of many trees is asked here: answers, answers after every round, leaves, paths, what
+Everything computed from many trees starts here: answers, answers after every round, leaves, paths, what
 columns brought, and the additive form (additive.py) on which explaining and exporting stand.
 """
 
@@ -50,7 +50,7 @@ _SORTED_NUMBERS = 1 << 22  # answers that are sorted at a time
 class SplitSums:
     """What the splits of all trees sum up to, one number per column."""
 
-    count: np.ndarray  # how often a column is asked for
+    count: np.ndarray  # how many splits use a column
     gain: np.ndarray
     cover: np.ndarray  # the weight of the nodes that ask for it
 
@@ -134,7 +134,7 @@ class Ensemble:
     def rounds(self, start: int, end: int | None) -> Ensemble:
         """Return the model of rounds ``start`` to ``end`` (not included; None: the last).
 
-        The last one asked for is kept, with its layout: a stopped model is asked for the same again.
+        The last one is kept, with its layout: a model stopped early predicts with the same rounds again.
         """
         stop = self.n_rounds if end is None else min(end, self.n_rounds)
         lo, hi = start * self.per_round, stop * self.per_round
@@ -232,7 +232,7 @@ class Ensemble:
 
     # ------------------------------------------------------------------ columns
     def split_sums(self, n_features: int) -> SplitSums:
-        """Return how often every column is asked for, and the gains and covers that this brings."""
+        """Return how many splits use every column, and the gains and covers of these splits."""
         feature, gain, cover = (
             np.concatenate(
                 [np.empty(0, dtype)] + [getattr(tree, name)[~tree.is_leaf] for tree in self.trees]

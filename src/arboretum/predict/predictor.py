@@ -2,7 +2,7 @@
 
     model ── predictor("predict_proba") ──► Predictor     all checks and layouts, once
     rows ──► Predictor ──► numbers                         a shape, one compiled call, what sums mean
-    one row ───► the same, and what its sums mean is told in the array that they are in (meaning.py)
+    one row ───► the same; its link is applied in place (answers.py)
 
 It knows the trees as one array (packed.py) and of the model what answers mean, nothing else: it stays as it
 is when the model is fitted again, can be sent to other processes, and may be called by any number of threads,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Predictor"]
 
 _FLOAT = np.dtype(np.float64)
-_MANY_ROWS = 1 << 20  # so many make any layout worthwhile
+_MANY_ROWS = 1 << 20  # enough for any layout to be worthwhile
 
 
 class Predictor:
@@ -56,7 +56,7 @@ class Predictor:
     _base: np.ndarray
     _total: float | None  # what sums are divided by
     _absent: float | None
-    _one_row: tuple[int, int]  # the shape that is mostly asked about,
+    _one_row: tuple[int, int]  # the usual shape of X,
     _one_answer: (
         tuple[int, int] | None
     )  # and that of its answer, where there is a shorter way to it

@@ -1,4 +1,4 @@
-"""The proof that a model from a file can be asked: every index that a kernel will use lies in its array.
+"""The proof that a model from a file can predict: every index that a kernel will use lies in its array.
 
 Kernels look nothing up twice, so a file must be shown sound before the first of them runs:
 
@@ -96,7 +96,7 @@ def _prove_questions(
 
 
 def _spreads_all(tree: Tree) -> bool:
-    """Tell whether the branches of every division take a row whole among them."""
+    """Return whether the branches of every division take a row whole among them."""
     parts = np.cumsum(np.append(0.0, tree.share))
     split = ~tree.is_leaf & (tree.missing_child < 0)
     first, n = tree.first_child[split], tree.n_children[split]
@@ -132,7 +132,7 @@ def _prove_range(ensemble: Ensemble) -> None:
 
 
 def prove_shares(trees: Sequence[Tree], n_classes: Sequence[int]) -> None:
-    """Raise a ModelFileError unless every node tells shares of the classes of every output."""
+    """Raise a ModelFileError unless every node has shares of the classes of every output."""
     width = max(n_classes)
     beyond = np.arange(width) >= np.array(n_classes)[:, None]  # an output of fewer classes
     for number, tree in enumerate(trees):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Terms", "leaves_in"]
 
-_LEAVES = 1 << 22  # found before what they say is told tree by tree
+_LEAVES = 1 << 22  # found at a time before their values are yielded tree by tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ class Terms:
             yield from (value[leaves[:, t]] for t, value in enumerate(part.values))
 
     def _parts(self, size: int) -> Iterator[Terms]:
-        """Yield the terms of so many trees at a time."""
+        """Yield the terms of ``size`` trees at a time."""
         if size >= len(self.trees):
             yield self
             return

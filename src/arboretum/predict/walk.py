@@ -41,14 +41,14 @@ _FEW_TREES = 8  # that are laid out one by one
 
 
 def _is_plain(tree: Tree) -> bool:
-    """Tell whether a tree asks only for thresholds: it may take the fast walk."""
+    """Return whether a tree asks only for thresholds: it may take the fast walk."""
     return _once(
         tree, "_plain", lambda: not np.any(tree.kind > THRESHOLD) and tree.surrogates is None
     )
 
 
 def _has_sets(tree: Tree) -> bool:
-    """Tell whether a tree asks for thresholds and sets of categories only."""
+    """Return whether a tree asks for thresholds and sets of categories only."""
     return _once(tree, "_sets", lambda: not np.any(tree.kind > SUBSET) and tree.surrogates is None)
 
 
@@ -166,7 +166,7 @@ def _once(tree: Tree, name: str, make: Callable[[], Any]) -> Any:
 
 
 def has_no_gaps(matrix: Matrix) -> bool:
-    """Tell whether no value of a table is missing: who walks it often asks once."""
+    """Return whether no value of a table is missing; compute it once for repeated walks."""
     return not any(np.isnan(matrix.column(f)).any() for f in range(matrix.n_columns))
 
 
@@ -290,7 +290,7 @@ def run_blocks(go: Callable[[int, int, np.ndarray], None], matrix: Matrix, n_job
     n = matrix.n_rows
     width = max(matrix.n_columns, 1)
     step = max(_FEW_ROWS, _BLOCK_VALUES // width)
-    if 0 < n <= _FEW_ROWS:  # one block: nobody has to be asked to take it
+    if 0 < n <= _FEW_ROWS:  # one block, without the thread pool
         go(0, n, writable(matrix.rows(0, n)))
         return
     if n_jobs > 1 and n * width > _SHARED_VALUES:  # some for every thread

@@ -20,6 +20,7 @@ import numpy as np
 
 from arboretum.engine.atomic import and_lanes, lowest_bit, meet_lanes, search_step
 from arboretum.engine.compiler.decorators import kernel, subkernel
+from arboretum.engine.predict.tournament import n_below
 
 __all__ = ["MaskWork", "Masks", "add_answers", "add_vectors", "fill_masks"]
 
@@ -69,22 +70,6 @@ class MaskRows(NamedTuple):
     size: int
 
 
-@subkernel
-def _n_below(cuts, start, end, x):
-    """Return how many of the cuts start:end, in order, lie below a value.
-
-    cuts (n_cuts,) float64.
-    """
-    low, high = start, end
-    while low < high:
-        middle = (low + high) >> 1
-        if cuts[middle] < x:
-            low = middle + 1
-        else:
-            high = middle
-    return low - start
-
-
 @kernel(makes_arrays=True)
 def fill_masks(layout, nodes, asked, starts, leaf_nodes):
     """Take from the masks of every tree what each of its questions rules out.
@@ -121,7 +106,7 @@ def fill_masks(layout, nodes, asked, starts, leaf_nodes):
             first, last = place_start[f], place_start[f + 1] - 1
             if kind[node] == _THRESHOLD:  # place p holds the values above p thresholds
                 low, high = layout.cuts_start[f], layout.cuts_start[f + 1]
-                middle = first + _n_below(layout.cuts, low, high, threshold[node]) + 1
+                middle = first + n_below(layout.cuts, low, high, threshold[node]) + 1
                 for place in range(first, middle):
                     masks[place, lane] &= no_right
                 for place in range(middle, last):

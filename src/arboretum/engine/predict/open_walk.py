@@ -47,7 +47,7 @@ class OpenWalk(NamedTuple):
 
 @inline
 def _goes_right(nodes, at, n_codes, x):
-    """Tell whether a value goes to child 1."""
+    """Return whether a value goes to child 1."""
     if x != x:
         return nodes.missing_child[at] != 0
     if nodes.kind[at] != _SUBSET:

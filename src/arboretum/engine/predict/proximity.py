@@ -117,7 +117,7 @@ def share_rows(mine, away, groups, out):
 
 @inline
 def _behind(share, row, other_share, other_row):
-    """Tell whether a row comes after another: a smaller share, or the same and a larger number."""
+    """Return whether a row comes after another: a smaller share, or the same and a larger number."""
     return share < other_share or (share == other_share and row > other_row)
 
 

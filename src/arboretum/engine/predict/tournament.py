@@ -25,7 +25,7 @@ from arboretum.engine.atomic import search_step
 from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.simd import WIDE, add_chosen, choose, guess
 
-__all__ = ["CELLS", "ROWS", "Tournament", "TournamentWork", "play", "write_questions"]
+__all__ = ["CELLS", "ROWS", "Tournament", "TournamentWork", "n_below", "play", "write_questions"]
 
 ROWS = 2 * WIDE  # that play at a time
 CELLS = 256  # of the grid of a column
@@ -70,7 +70,7 @@ class TournamentWork(NamedTuple):
 
 
 @subkernel
-def _n_below(cuts, start, end, x):
+def n_below(cuts, start, end, x):
     """Return how many of the cuts start:end, in order, lie below a value.
 
     cuts (n_cuts,) float64.
@@ -112,7 +112,7 @@ def write_questions(layout, nodes, asked, starts, leaf_nodes):
                 continue
             f, child = asked[node], root + first_child[node]
             low, high = layout.cuts_start[f], layout.cuts_start[f + 1]
-            cut = np.uint64(_n_below(layout.cuts, low, high, threshold[node]))
+            cut = np.uint64(n_below(layout.cuts, low, high, threshold[node]))
             codes = np.uint64(layout.lists[f, missing_child[node]])
             sides = (slot[child] << _LEFT) | (slot[child + 1] << _RIGHT)
             layout.questions[n_questions] = cut | sides | (codes << _LIST)

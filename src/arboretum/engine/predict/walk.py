@@ -152,7 +152,7 @@ def level_order(kind, first_child, n_children, order):
 
 @kernel(makes_arrays=True)
 def is_complete(X):
-    """Tell whether no value of a C-contiguous block is missing.
+    """Return whether no value of a C-contiguous block is missing.
 
     X (n_rows, n_columns) float64.
     """

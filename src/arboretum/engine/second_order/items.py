@@ -379,7 +379,7 @@ def do_item(parts, state, scratch, item):
 
 @inline
 def _is_wide(store, tree, features, item):
-    """Tell whether an item of PART or COUNT is about columns of 16 bits."""
+    """Return whether an item of PART or COUNT is about columns of 16 bits."""
     task = tree.task[0]
     if task.kind == PART:
         return _parting_column(tree, features) >= len(store.codes)

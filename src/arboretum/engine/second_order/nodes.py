@@ -150,7 +150,7 @@ def release_slot(tree, node):
 
 @subkernel
 def _comes_before(nodes, a, b, rules):
-    """Tell whether leaf ``a`` is split before ``b``: larger gain, or smaller depth, or older.
+    """Return whether leaf ``a`` is split before ``b``: larger gain, or smaller depth, or older.
 
     nodes (most nodes,) NODE.
     """
@@ -253,7 +253,7 @@ def add_children(tree, node, features, unit, rules):
 
 @subkernel
 def may_split(tree, node, rules):
-    """Tell whether a leaf is large and shallow enough to be looked at, and more leaves are wanted."""
+    """Return whether a leaf is large and shallow enough to be looked at, and more leaves are wanted."""
     one = tree.nodes[node]
     if tree.counters[0].leaves >= rules.max_leaves or one.depth >= rules.max_depth:
         return False

@@ -170,7 +170,7 @@ def _outline(sums, n, before, turns):
 
 @inline
 def _beats(g, rest_g, p, q, least):
-    """Tell whether a cut with such sums on its sides scores more than ``least``, without a division."""
+    """Return whether a cut with such sums on its sides scores more than ``least``, without a division."""
     return g * g * q + rest_g * rest_g * p > least * (p * q)
 
 
@@ -274,7 +274,7 @@ def _score_packed(left, missing, n, node, rules, gain):
 
 @subkernel
 def _may_beat(left, missing, n, total, l2, limit):
-    """Tell whether one of n cuts might score ``limit``, in units of the sums; ``missing`` goes left.
+    """Return whether one of n cuts might score ``limit``, in units of the sums; ``missing`` goes left.
 
     left (at least n,) int64.
     """

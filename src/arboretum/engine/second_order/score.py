@@ -142,7 +142,7 @@ def score(g, h, b, l2, rules):
 
 @inline
 def is_plain(lower, upper, rules):
-    """Tell whether the score of a node with such bounds is G² / (H + λ)."""
+    """Return whether the score of a node with such bounds is G² / (H + λ)."""
     if rules.l1 != 0.0 or rules.max_delta_step > 0.0 or rules.path_smooth > 0.0:
         return False
     return lower == -np.inf and upper == np.inf
@@ -177,7 +177,7 @@ def plain_score(g, h, l2):
 
 @inline
 def is_worth(gain, node_score, rules):
-    """Tell whether a gain is more than rounding, and enough."""
+    """Return whether a gain is more than rounding, and enough."""
     if not gain > _TIE * abs(node_score):
         return False
     return gain > rules.min_gain or (rules.reach_gain and gain == rules.min_gain)

@@ -276,7 +276,7 @@ def mark_classes(part, n_columns, leaves):
 
 @subkernel
 def is_asked(part, n_leaves, g, leaves):
-    """Tell whether the path of some of the leaves asks for a column."""
+    """Return whether the path of some of the leaves asks for a column."""
     asked = False
     for leaf in range(n_leaves):
         asked |= (leaves >> np.uint64(leaf)) & _ONE > 0 and part.share[leaf, g] >= 0.0

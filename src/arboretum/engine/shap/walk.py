@@ -256,7 +256,7 @@ def _leave(edges, work, depth, K, n, pair_of, sums):
 
 @subkernel
 def _has_two_leaves(paths, node):
-    """Tell whether a node asks a yes-no question with a leaf for each answer."""
+    """Return whether a node asks a yes-no question with a leaf for each answer."""
     child = paths.first_child[node]
     yes_no = paths.kind[node] == 1 or paths.kind[node] == 2
     return yes_no and paths.kind[child] == 0 and paths.kind[child + 1] == 0

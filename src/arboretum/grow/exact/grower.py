@@ -150,7 +150,7 @@ class ExactGrower:
         return Grown(grown, lambda: self._leaf_of_row(grown, rows))
 
     def is_small(self, n_rows: int, n_trees: int) -> bool:
-        """Tell whether so many trees on so many rows are best grown by one thread in one call."""
+        """Return whether ``n_trees`` trees on ``n_rows`` rows are best grown by one thread in one call."""
         entries = len(self.lists.entries)
         alone = parallel.threads_for(entries, parallel.CODE, self.n_jobs) == 1
         return alone and entries <= _FEW_ENTRIES and n_trees * self._most_nodes() <= MOST_LOGGED
@@ -204,7 +204,7 @@ class ExactGrower:
         return self._table
 
     def allowed_table(self, n_nodes: int) -> np.ndarray:
-        """Return a table of the features so many nodes may ask for; empty if they may ask for all."""
+        """Return a table of the features that ``n_nodes`` nodes may use; empty if they may use all."""
         draws = self.rules.level_columns or self.rules.node_columns or len(self.groups)
         return np.empty((n_nodes if draws else 0, self.matrix.n_columns), np.uint8)
 

@@ -49,7 +49,7 @@ class ExactTree(GrownNodes):
 def new_tree(
     n_nodes: int, n_columns: int, n_features: int, groups: np.ndarray
 ) -> levels.GrowingExactTree:
-    """Return a tree to grow to so many nodes, that may ask for ``n_columns`` of the features."""
+    """Return an empty tree of up to ``n_nodes`` nodes that may split on ``n_columns`` of the features."""
     return levels.GrowingExactTree(
         nodes=record_table(n_nodes, EXACT_NODE),
         able=np.empty(n_nodes, np.int64),

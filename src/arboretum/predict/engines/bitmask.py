@@ -1,7 +1,7 @@
-"""Laying out a model of many small trees so that all are asked at once (engine/predict/bitmask.py).
+"""Laying out a model of many small trees so that all are evaluated at once (engine/predict/bitmask.py).
 
 It pays where trees are many, have up to 64 leaves, and ask for few columns. Trees of thresholds only are
-asked faster still (tournament.py), so it is for those that ask for sets of categories, too.
+evaluated faster still (tournament.py), so it is for trees that also split on sets of categories.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _lay_out_masks(
     leaves = int(np.add.reduceat(~inner, nodes.start[:-1], dtype=np.int64).max())
     subset, column = nodes.kind[inner] == SUBSET, asked.of_node[inner]
     asked_sets = np.bincount(column, subset, len(asked.features)) > 0
-    if np.any(asked_sets[column] != subset):  # a column asked both ways
+    if np.any(asked_sets[column] != subset):  # a column with thresholds and sets
         return None
     categories = np.where(asked_sets, nodes.n_codes[asked.features], -1)
     layout, several = _empty_masks(nodes, leaves, categories, asked), answers[0].shape[1] > 1

@@ -63,7 +63,7 @@ def pack_trees(
 
     ``values`` is what the nodes of every tree add, (nodes, numbers); ``outputs`` the output that the first
     of a tree's numbers is added to; ``base`` and ``divisor`` what outputs begin with and are divided by at
-    the end, where answers are asked for.
+    the end, by `answer_packed`.
     """
     from arboretum.engine.predict import packed_walk as words
 

@@ -109,7 +109,7 @@ class Layout:
 
     @cached_property
     def used(self) -> np.ndarray:
-        """The columns that are asked for, in order."""
+        """The columns that some node splits on, in order."""
         return np.unique(self.paths.feature[self.n_children > 0])
 
 

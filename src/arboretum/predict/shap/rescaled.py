@@ -133,13 +133,13 @@ def loss_curve(link: Link, y: Array, *, classes: bool) -> Curve:
     if link.name == "logit":
         yes = codes[:, None].astype(np.float64)
 
-        def told(m: Array) -> Array:  # one column is the second class, many are each its own
+        def actual(m: Array) -> Array:  # one column is the second class, many are each its own
             return yes if m.shape[1] == 1 else (codes[:, None] == np.arange(m.shape[1])) * 1.0
 
         return _summed(
             _one_by_one(
-                lambda m: softplus(s * m) - told(m) * s * m,
-                lambda m: s * (probability(s * m) - told(m)),
+                lambda m: softplus(s * m) - actual(m) * s * m,
+                lambda m: s * (probability(s * m) - actual(m)),
             )
         )
 

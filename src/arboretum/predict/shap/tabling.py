@@ -129,9 +129,9 @@ class Tabled:
         from arboretum.engine.shap.cells import AskedTrees, describe_part
 
         self.layout, self.places, self.n_jobs = layout, places, n_jobs
-        told = layout.paths, layout.edges, layout.branches, layout.coding.codes
-        describe = address_of(describe_part, *told, np.int32(0), self._part())
-        self._questions = AskedTrees(describe, *told, layout.value)
+        parts = layout.paths, layout.edges, layout.branches, layout.coding.codes
+        describe = address_of(describe_part, *parts, np.int32(0), self._part())
+        self._questions = AskedTrees(describe, *parts, layout.value)
         groups, sizes = self._group(trees, most)
         self.tables = self._allot(sizes, pair_of is not None)
         states = int(sizes[:, 0].max(initial=1))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Contributions", "along_paths", "contributions_of"]
 
 _ROWS, _ROWS_PER_LEAF = 1000, 14  # from which on tables of a tree pay off
-_CONTRASTS_PER_LEAF = 400  # pairs of rows, likewise
+_CONTRASTS_PER_LEAF = 400  # pairs of rows, the same
 _LONG_PAIRS = 9  # columns of a path beyond which tables of pairs are too large
 _SQUARES = 4096  # tables of pairs that a thread writes at a time
 _KEPT_BYTES = 1 << 28  # of tables that are kept; larger ones are made a part at a time
@@ -104,7 +104,7 @@ class Contributions:
         out: np.ndarray,
         n_jobs: int,
     ) -> None:
-        """Add what trees give that are not asked by tables."""
+        """Add the values of trees that have no tables."""
         if background is not None:
             rows = background.rows(0, background.n_rows)
             counts = np.full(len(rows), 1.0 / len(rows))
@@ -113,7 +113,7 @@ class Contributions:
         add_by_walk(self.layout, trees, matrix, pair_of, out, n_jobs)
 
     def _tabled_trees(self, n_rows: int, background: Matrix | None, pairs: bool) -> np.ndarray:
-        """Tell which trees are asked by tables."""
+        """Return which trees have tables."""
         layout = self.layout
         if background is None:
             least = _ROWS + _ROWS_PER_LEAF * layout.n_leaves
@@ -126,7 +126,7 @@ class Contributions:
         return found & (layout.longest <= _LONG_PAIRS) if pairs else found
 
     def _batches(self, trees: np.ndarray, n_rows: int, pairs: bool) -> list[np.ndarray]:
-        """Part trees that are asked by tables: as many at a time as memory should hold."""
+        """Split the trees with tables into parts whose tables fit the memory limit."""
         layout = self.layout
         most, longest = table_cap(n_rows, pairs), layout.longest[trees]
         size = layout.patterns[trees] + layout.n_leaves[trees] * most / 4  # states; then bytes
@@ -155,7 +155,7 @@ class Contributions:
         return made
 
     def _pairs(self) -> np.ndarray:
-        """Return the place of every pair of columns that are asked for; they stand behind the columns."""
+        """Return the place of every pair of columns in use; pairs stand behind the columns."""
         used, n = self.layout.used, self.layout.n_columns
         pair_of = np.zeros((n, n), np.int32)
         one, two = np.triu_indices(len(used), 1)
@@ -167,7 +167,7 @@ class Contributions:
         n = self.layout.n_columns
         unused = np.setdiff1d(np.arange(n), self.layout.used)
         place = pair_of.copy()
-        place[unused] = unused[:, None]  # not asked for: no values, alone or with others
+        place[unused] = unused[:, None]  # not in use: no values, alone or with others
         place[:, unused] = unused
         np.fill_diagonal(place, np.arange(n))
         return place
