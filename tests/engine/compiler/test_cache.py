@@ -68,7 +68,7 @@ def test_every_import_of_the_engine_is_followed():
 
 
 def test_the_directory_changes_with_the_version(monkeypatch):
-    monkeypatch.setattr(cache.arboretum, "__version__", "99.0")
+    monkeypatch.setattr(cache, "__version__", "99.0")
     assert cache.cache_directory().name == "kernels-99.0"
 
 
