@@ -26,9 +26,9 @@ _FAINT, _FAINT_TEXT = 'style="dashed", color="#b8bfc6"', "#7c868f"  # a leaf wit
 @takes_pipelines
 def export_graphviz(
     model: Any,
-    out_file: str | PathLike | IO[str] | None = None,
+    out_file: str | PathLike[str] | IO[str] | None = None,
     *,
-    tree: int | tuple = 0,
+    tree: int | tuple[Any, Any] = 0,
     max_depth: int | None = None,
     feature_names: Any = None,
     class_names: Any = None,

@@ -205,7 +205,7 @@ class Labels:
         return _NOISE * float(np.abs(self.tree.value).max())
 
 
-def shorten(values: Sequence, wording: Wording) -> list[str]:
+def shorten(values: Sequence[Any], wording: Wording) -> list[str]:
     """Return the values as text, a long list cut and its rest counted."""
     limit = wording.max_categories
     if limit is None or len(values) <= limit:

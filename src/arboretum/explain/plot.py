@@ -57,7 +57,7 @@ _TEXT_COLOR = "#1d2329"
 def plot_tree(
     model: Any,
     *,
-    tree: int | tuple = 0,
+    tree: int | tuple[Any, Any] = 0,
     max_depth: int | None = None,
     feature_names: Any = None,
     class_names: Any = None,

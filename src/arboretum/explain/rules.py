@@ -177,7 +177,11 @@ class RuleSet(Sequence[Rule]):
 
 @takes_pipelines
 def to_rules(
-    model: Any, *, tree: int | tuple = 0, feature_names: Any = None, class_names: Any = None
+    model: Any,
+    *,
+    tree: int | tuple[Any, Any] = 0,
+    feature_names: Any = None,
+    class_names: Any = None,
 ) -> RuleSet:
     """Turn a tree into IF-THEN rules, one per leaf.
 

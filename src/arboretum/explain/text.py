@@ -37,7 +37,7 @@ __all__ = ["export_text"]
 def export_text(
     model: Any,
     *,
-    tree: int | tuple = 0,
+    tree: int | tuple[Any, Any] = 0,
     feature_names: Any = None,
     class_names: Any = None,
     max_depth: int | None = None,

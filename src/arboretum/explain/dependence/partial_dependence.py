@@ -356,7 +356,7 @@ class _OpenForm:
 
     def _sums(
         self, block: np.ndarray, base: np.ndarray, w: np.ndarray, grid: np.ndarray, each: bool
-    ) -> tuple:
+    ) -> tuple[np.ndarray, np.ndarray | None]:
         from arboretum.engine.predict.open_walk import add_open_sums
 
         total = np.repeat((w @ base)[:, None], grid.shape[1], axis=1)
@@ -366,7 +366,7 @@ class _OpenForm:
 
     def _each(
         self, block: np.ndarray, base: np.ndarray, w: np.ndarray, grid: np.ndarray, each: bool
-    ) -> tuple:
+    ) -> tuple[np.ndarray, np.ndarray | None]:
         from arboretum.engine.predict.open_walk import sum_steps
 
         rows, points, outputs = len(block), grid.shape[1], self.form.n_outputs
