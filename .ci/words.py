@@ -28,15 +28,10 @@ NOT_YET = (
     "src/arboretum/engine/shap",
     "src/arboretum/engine/stump",
     "src/arboretum/engine/",  # files that lie in engine/ itself
-    "src/arboretum/explain/charts",
-    "src/arboretum/explain/dependence",
-    "src/arboretum/explain/report",
-    "src/arboretum/explain/",
     "src/arboretum/grow/depth_first",
     "src/arboretum/grow/exact",
     "src/arboretum/grow/presorted",
     "src/arboretum/predict",
-    "src/arboretum/",
 )
 
 PEOPLE = (

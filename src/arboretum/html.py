@@ -1,4 +1,4 @@
-"""A table for notebooks: what `_repr_html_` of schemas, trees, rules, curves and importances return."""
+"""A table for notebooks: the result of `_repr_html_` of schemas, trees, rules, curves and importances."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def html_table(
     title : str
     header : sequence of str
     rows : iterable of sequences
-        Cells are written as text; of more than thirty rows the others are counted.
+        Cells are written as text; rows beyond the thirtieth are only counted.
     left : int
-        So many columns are words.
+        Number of columns set to the left.
 
     Examples
     --------
