@@ -31,7 +31,7 @@ else:
 __all__ = [
     "Interrupted",
     "Interruptible",
-    "Rounds",
+    "RunningRounds",
     "is_listened_to",
     "listening",
     "progress",
@@ -59,7 +59,7 @@ class Interrupted(NamedTuple):
         return f"the {self.done} {self.what}s that were finished, of {self.wanted}"
 
 
-class Rounds:
+class RunningRounds:
     """The rounds of one fit, inside `run_rounds`."""
 
     interrupted: Interrupted | None = None
@@ -81,7 +81,7 @@ def run_rounds(
     name: str,
     what: str = "round",
     bar: bool = False,
-) -> Iterator[Rounds]:
+) -> Iterator[RunningRounds]:
     """Show the progress of the rounds made in this context; Ctrl-C ends it, if a round is kept.
 
     Parameters
@@ -99,7 +99,7 @@ def run_rounds(
 
     Yields
     ------
-    Rounds
+    RunningRounds
         Its ``interrupted`` is set if Ctrl-C ended the context.
 
     Examples
@@ -115,7 +115,7 @@ def run_rounds(
     ([0, 1, 4], 'the 3 rounds that were finished, of 5')
     """
     with progress(len(numbers), bar, name) as on_progress:
-        rounds = Rounds(numbers, on_progress)
+        rounds = RunningRounds(numbers, on_progress)
         try:
             yield rounds
         except KeyboardInterrupt:

@@ -191,7 +191,7 @@ BAD = {
     "strange label": (
         {"output": "loss", "y": ["maybe"] * 6, "background": "some"},
         DataError,
-        "'maybe', which is no class",
+        "'maybe', which is not a class",
     ),
     "few labels": (
         {"output": "loss", "y": ["no"] * 2, "background": "some"},
