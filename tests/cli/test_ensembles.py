@@ -48,7 +48,7 @@ def test_every_command_takes_them(shelf, tmp_path, name, target, task):
         assert "add --member random_forest, extra_trees, adaboost, final" in shown
         for words in (["--tree", 0], ["--format", "rules"], ["-o", tmp_path / "t.png"]):
             message = fails("show", file, *words)[1]
-            assert f"{type(model).__name__} combines other models" in message
+            assert f"{type(model).__name__} joins other models" in message
             assert "add --member, one of random_forest, extra_trees, adaboost, final" in message
         one = ok("show", file, "--member", "random_forest", "--tree", 3)
         assert one.startswith("tree 3 of 100\n")
