@@ -1,4 +1,4 @@
-"""A table for notebooks: what `_repr_html_` of schemas, trees, rules, curves and importances return."""
+"""Tables for notebooks, returned by `_repr_html_` of schemas, trees, rules, curves and importances."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from html import escape
 
 __all__ = ["html_table"]
 
-_MOST = 30  # rows that are shown
+_MOST = 30  # rows shown at most
 _LEFT = "text-align:left;white-space:pre"
 
 
 def html_table(
     title: str, header: Sequence[str], rows: Iterable[Sequence[object]], *, left: int = 1
 ) -> str:
-    """Return a table under its title; the first columns are set to the left, the others to the right.
+    """Return a table under its title; the first columns are aligned left, the others right.
 
     Parameters
     ----------
     title : str
     header : sequence of str
     rows : iterable of sequences
-        Cells are written as text; of more than thirty rows the others are counted.
+        Cells are written as text; rows after the thirtieth are only counted.
     left : int
-        So many columns are words.
+        The number of columns that are aligned left.
 
     Examples
     --------

@@ -67,7 +67,7 @@ def test_a_c45_tree_with_a_question_of_cart():
     def damage(state):
         ask(state["tree"], SUBSET, [0x7FFFFFFF])
 
-    refused(c45().fit(X, [0, 1] * 10), damage, "questions that trees of this model do not ask")
+    refused(c45().fit(X, [0, 1] * 10), damage, "splits that trees of this model do not have")
 
 
 @pytest.mark.parametrize("make", [A.BaggingClassifier, A.AdaBoostClassifier])
@@ -77,7 +77,7 @@ def test_a_c45_member_with_a_question_of_cart(make):
     def damage(state):
         ask(state["estimators"][0]["state"]["tree"], SUBSET, [0x7FFFFFFF])
 
-    refused(model, damage, "questions that trees of this model do not ask")
+    refused(model, damage, "splits that trees of this model do not have")
 
 
 @pytest.mark.parametrize("kind", [MULTIWAY, GROUPS])
@@ -91,7 +91,7 @@ def test_a_tree_of_cart_with_a_question_of_c45(make, kind):
     def damage(state):
         ask(state["tree"] if "tree" in state else state["trees"], kind, [0, 1])
 
-    refused(model, damage, "questions that trees of this model do not ask")
+    refused(model, damage, "splits that trees of this model do not have")
 
 
 @pytest.mark.parametrize("make", [A.CARTRegressor, A.ExtraTreeRegressor, A.CARTClassifier])
@@ -127,7 +127,7 @@ def test_members_that_all_know_one_class_of_several():
             one["state"]["tree"]["value"] = np.ones_like(one["state"]["tree"]["value"][:, :, :1])
             one["state"]["classes"] = [one["state"]["classes"][0][:1]]
 
-    refused(model.fit(NUMBERS, CODES), damage, "say 1 numbers, and it answers 3")
+    refused(model.fit(NUMBERS, CODES), damage, "have 1 numbers per leaf, but it answers 3")
 
 
 # ---------------------------------------------------------------------- shares and classes
@@ -144,7 +144,7 @@ def test_numbers_that_are_no_shares(model, X, name, share):
     def damage(state):
         state[name]["value"][:] = share
 
-    refused(model.fit(X, CODES[: len(X)]), damage, "no shares of its classes")
+    refused(model.fit(X, CODES[: len(X)]), damage, "not probabilities of its classes")
 
 
 def test_branches_without_weight_to_spread_missing_values_by():
@@ -172,7 +172,7 @@ def test_a_share_of_a_class_that_the_output_does_not_have():
     def damage(state):
         state["tree"]["value"][:, 0] = [0.0, 0.0, 1.0]  # output 0 has two classes
 
-    refused(model, damage, "no shares of its classes")
+    refused(model, damage, "not probabilities of its classes")
 
 
 @pytest.mark.parametrize("labels", [[5, 5, 5], [2, 1, 0], [0.0, np.nan, 1.0]])

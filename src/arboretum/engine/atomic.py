@@ -1,16 +1,16 @@
-"""Single instructions of the processor that Python has no words for.
+"""Single processor instructions that Python has no operation for.
 
-    prefetch       asks for memory before it is needed, so that a later read does not wait for it
-    atomic_*       read and write a number that other threads read and write, too; what was written
-                   before is seen by whoever reads it afterwards
+    prefetch       loads memory into the cache before it is needed, so that a later read does not wait
+    atomic_*       read and write a number that other threads read and write, too; a thread that reads
+                   it afterwards also sees everything written before
     and_lanes      32 numbers and-ed with four times 32 others by wide instructions
-    meet_lanes     32 numbers that are the and of four times 32 others
+    meet_lanes     the same, but overwrites the 32 numbers
     search_step    one step of eight binary searches, without a branch
     read_blocks    gathers eight numbers at a time, and finds the smallest and the largest
     add_left       adds up the numbers whose value is not above a threshold, eight at a time
     sum_block      the sum of 16 numbers and of the magnitudes of their upper halves
-    lowest_bit     the place of the lowest bit that is set
-    give_way       tells the processor, or the system, that this thread only waits
+    lowest_bit     the position of the lowest bit that is set
+    give_way       lets the system run another thread while this one waits; rest_a_moment: the processor
     ticks          a clock that costs nothing to read; always 0 where reading it is not allowed
 
 Where kernels are not linked (compiler/private.py) they are loops for a single thread.
@@ -51,17 +51,17 @@ LANES = 16  # numbers of a block
 
 _X86 = platform.machine().lower() in ("x86_64", "amd64", "i686")
 _ARM = platform.machine().lower() in ("aarch64", "arm64")
-_GIVE_WAY = "arboretum_give_way"  # the system's own name for it, whatever it is called there
+_GIVE_WAY = "arboretum_give_way"  # our name for the system's call
 
 if not LINKED:
 
     @inline
     def prefetch(array, row, column):
-        """Do nothing: there is nothing to hurry."""
+        """Do nothing: this is only a hint."""
 
     @inline
     def prefetch_at(array, index):
-        """Do nothing: there is nothing to hurry."""
+        """Do nothing: this is only a hint."""
 
     @inline
     def atomic_read(array, index):
@@ -86,11 +86,11 @@ if not LINKED:
 
     @inline
     def give_way():
-        """Do nothing: nobody else runs."""
+        """Do nothing: there is no other thread."""
 
     @inline
     def rest_a_moment():
-        """Do nothing: nobody else runs."""
+        """Do nothing: there is no other thread."""
 
     @inline
     def ticks():
@@ -159,12 +159,12 @@ else:
     llvm.add_symbol(_GIVE_WAY, ctypes.cast(_yield, ctypes.c_void_p).value)
 
     def _place(context, builder, array_type, array, index):
-        """Return the address of an element of a contiguous array of one dimension."""
+        """Return the address of an element of a contiguous one-dimensional array."""
         data = context.make_array(array_type)(context, builder, array).data
         return builder.gep(data, [index])
 
     def _hurry(builder, place):
-        """Ask for the memory at an address, to be read, and to be kept near."""
+        """Build a prefetch of the memory at an address, for reading, into the nearest cache."""
         byte, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
         hint = builder.module.declare_intrinsic(
             "llvm.prefetch.p0", (), ir.FunctionType(ir.VoidType(), [byte, whole, whole, whole])
@@ -196,7 +196,7 @@ else:
 
     @intrinsic
     def atomic_read(typingctx, array, index):
-        """Return ``array[index]``, and see all that was written before it."""
+        """Return ``array[index]``; everything written before it was written is visible, too."""
 
         def build(context, builder, signature, arguments):
             place = _place(context, builder, signature.args[0], *arguments)
@@ -206,7 +206,7 @@ else:
 
     @intrinsic
     def atomic_write(typingctx, array, index, value):
-        """Write ``array[index]``, after all that was written before it."""
+        """Write ``array[index]``, after everything written earlier."""
 
         def build(context, builder, signature, arguments):
             place = _place(context, builder, signature.args[0], *arguments[:2])
@@ -227,7 +227,7 @@ else:
 
     @intrinsic
     def atomic_replace(typingctx, array, index, expected, value):
-        """Put ``value`` where ``expected`` stands; return whether it stood there."""
+        """Replace ``expected`` by ``value``; return whether ``expected`` was there."""
 
         def build(context, builder, signature, arguments):
             place = _place(context, builder, signature.args[0], *arguments[:2])
@@ -238,7 +238,7 @@ else:
 
     @intrinsic
     def give_way(typingctx):
-        """Let another thread have this core if one wants it."""
+        """Let another thread run on this core if one is waiting."""
 
         def build(context, builder, signature, arguments):
             kind = ir.FunctionType(ir.IntType(32), [])
@@ -250,7 +250,7 @@ else:
 
     @intrinsic
     def rest_a_moment(typingctx):
-        """Tell the core that this is a loop that waits."""
+        """Hint to the core that this is a waiting loop."""
 
         def build(context, builder, signature, arguments):
             nothing, whole = ir.VoidType(), ir.IntType(32)
@@ -266,7 +266,7 @@ else:
 
     @intrinsic
     def ticks(typingctx):
-        """Return the processor's own clock; 0 where programs may not read it."""
+        """Return the processor's cycle counter; 0 where programs may not read it."""
 
         def build(context, builder, signature, arguments):
             whole = ir.IntType(64)
@@ -291,8 +291,8 @@ else:
     def sum_block(typingctx, sums, at):
         """Return the sum of ``sums[at : at + 16]`` (int64) and that of the magnitudes of their upper halves.
 
-        Each magnitude may be one too small. The index is uint64. The compiler would add one by one: it
-        unrolls so short a loop before it looks for wide instructions.
+        Each magnitude may be one too small. The index is uint64. The compiler would add one by one,
+        because it unrolls a loop this short before it looks for wide instructions.
         """
 
         def build(context, builder, signature, arguments):
@@ -312,7 +312,7 @@ else:
         return types.UniTuple(types.int64, 2)(sums, types.uint64), build
 
     def _and_four(context, builder, signature, arguments, also_lanes):
-        """Build ``lanes = table[a] & table[b] & table[c] & table[d]``, and also & lanes if so asked."""
+        """Build ``lanes = table[a] & table[b] & table[c] & table[d]``, and also & lanes if ``also_lanes``."""
         left, right = signature.args[:2]
         target = context.make_array(left)(context, builder, arguments[0]).data
         source = context.make_array(right)(context, builder, arguments[1]).data
@@ -331,10 +331,10 @@ else:
 
     @intrinsic
     def and_lanes(typingctx, lanes, table, a, b, c, d):
-        """Do ``lanes &= table[a] & table[b] & table[c] & table[d]`` for 32 whole numbers each.
+        """Do ``lanes &= table[a] & table[b] & table[c] & table[d]`` for 32 integers each.
 
-        The table is C-contiguous, the rows are uint64. The compiler would not use wide registers by itself:
-        for all it knows the two might overlap. Four at a time, or it would write the lanes after each.
+        The table is C-contiguous, the rows are uint64. The compiler would not use wide registers by itself,
+        because the two arrays might overlap. Four rows at a time, so that the lanes are written only once.
         """
 
         def build(context, builder, signature, arguments):
@@ -353,10 +353,10 @@ else:
 
     @intrinsic
     def search_step(typingctx, sorted_values, x, rank, at, half):
-        """Move eight ranks on by ``half`` where the value before there lies below x.
+        """Advance eight ranks by ``half`` where the value just before the new place lies below x.
 
-        ``rank[at : at + 8]`` (uint64) are places in ``sorted_values`` (float64). The compiler would make
-        branches of the eight questions, and every other one would be guessed wrong.
+        ``rank[at : at + 8]`` (uint64) are places in ``sorted_values`` (float64). The compiler would turn
+        the eight comparisons into branches, half of which would be mispredicted.
         """
 
         def build(context, builder, signature, arguments):
@@ -413,8 +413,8 @@ else:
     def read_blocks(typingctx, values, column, rows, first, blocks, x, at):
         """Gather ``values[column + rows[first + i]]`` for ``blocks`` times eight i, into ``x[at + i]``.
 
-        Returns the smallest and the largest; there is one block at least. The compiler would make branches
-        of the two comparisons, which among a few rows are guessed wrong several times.
+        Returns the smallest and the largest; there is at least one block. The compiler would turn the two
+        comparisons into branches, which among a few rows are mispredicted several times.
         """
 
         def build(context, builder, signature, arguments):
@@ -453,7 +453,7 @@ else:
     @intrinsic
     def add_left(typingctx, x, at, cut, numbers, first, blocks):
         """Return how many of ``blocks`` times eight values ``x[at + i]`` are not above ``cut``, and the sum
-        of their ``numbers[first + i]``, int64. The compiler would skip the others by a branch.
+        of their ``numbers[first + i]``, int64. The compiler would skip the other values by a branch.
         """
 
         def build(context, builder, signature, arguments):

@@ -1,18 +1,19 @@
-"""The records that growing trees are made of: every layout in one place, each field with its reason.
+"""The records used to grow trees: every layout in one place, each field with its meaning.
 
-A table of records is one array, whose fields stand side by side in memory:
+A table of records is one array, in which the fields of a record lie side by side in memory:
 
     nodes     | split: gain feature … | depth rows … | answer lower … |     a line per node: `nodes[k].depth`
-    best      | gain feature … left_h |                                     the best split a search has met
-    task      | kind node pieces … |                                        one line: what threads are at
+    best      | gain feature … left_h |                                     the best split found by a search
+    so far task      | kind node pieces … |                                        one line: what the threads
+    are doing
 
-A kernel that is handed such a table is handed one array instead of one per field, and an index is looked at
-once per record instead of once per field: that compiles sooner and runs faster than numbered columns of
-arrays (docs/notes/boosting_engine.md has the figures). What is counted millions of times per tree stays a
-bare word: an entry of a row (second_order/pack.py) and a sum of a histogram (second_order/histogram.py).
+A kernel takes such a table as one array instead of one array per field, and an index is checked once per
+record instead of once per field. That compiles sooner and runs faster than numbered columns of arrays
+(docs/notes/boosting_engine.md has the figures). Values that are updated millions of times per tree stay plain
+words: the entry of a row (second_order/pack.py) and the sum of a histogram (second_order/histogram.py).
 
-Whole numbers have 64 bits unless there are many of them: indices of Numba are 64 bits wide, so nothing is
-converted on the way, and all fields of a record are aligned without gaps.
+Integers have 64 bits unless there are many of them: Numba's indices are 64 bits wide, so nothing has to be
+converted, and all fields of a record are aligned without gaps.
 """
 
 from __future__ import annotations
@@ -43,13 +44,16 @@ SPLIT = np.dtype(
     [
         ("gain", np.float64),  # -inf: none was found
         ("feature", np.int64),  # -1: none was found
-        ("bin", np.int64),  # the last one that goes left, of a number
-        ("missing_left", np.int64),  # 0 or 1: it is also written to tables of codes
-        ("kind", np.int64),  # NUMBER or CATEGORIES, whose members stand in a table of their own
+        ("bin", np.int64),  # for a number, the last bin that goes left
+        (
+            "missing_left",
+            np.int64,
+        ),  # 0 or 1, an integer because it is also written to tables of codes
+        ("kind", np.int64),  # NUMBER or CATEGORIES (whose sets are in a separate table)
         (
             "left_g",
             np.int64,
-        ),  # Σg of the left child, in units of entries: the right one has the rest
+        ),  # Σg of the left child, in units of entries; the right child has the rest
         ("left_h", np.int64),
     ],
     align=True,
@@ -57,20 +61,20 @@ SPLIT = np.dtype(
 
 NODE = np.dtype(
     [
-        ("split", SPLIT),  # the best one; a leaf that waits for its turn has one, too
-        ("first_child", np.int64),  # the other follows it; -1 at a leaf
-        ("depth", np.int64),  # its parity says which of two lists holds the entries
+        ("split", SPLIT),  # the best one; leaves that may still be split have one, too
+        ("first_child", np.int64),  # the second child follows it; -1 at a leaf
+        ("depth", np.int64),  # its parity selects which of two lists holds the entries
         ("rows", np.int64),
-        ("slot", np.int64),  # of its histograms; -1: it has none
-        ("sum_g", np.int64),  # in units of entries: what splits are judged by
+        ("slot", np.int64),  # place of its histograms; -1: it has none
+        ("sum_g", np.int64),  # in units of entries; used to find splits
         ("sum_h", np.int64),
-        ("fine_g", np.int64),  # in finer units, of the rows themselves: what leaves answer
+        ("fine_g", np.int64),  # in finer units, summed over the rows; used for the values of leaves
         ("fine_h", np.int64),
-        ("answer", np.float64),  # by the coarse sums: what its children lean on
+        ("answer", np.float64),  # from the coarse sums; used by its children for path smoothing
         ("lower", np.float64),  # bounds of answers below it, by monotone constraints
         ("upper", np.float64),
-        ("value", np.float64),  # what it answers, by the fine sums
-        ("cover", np.float64),  # Σh, by the fine sums
+        ("value", np.float64),  # the value it predicts, from the fine sums
+        ("cover", np.float64),  # Σh, from the fine sums
     ],
     align=True,
 )
@@ -83,9 +87,9 @@ COUNTERS = np.dtype(
     [
         ("nodes", np.int64),  # made so far
         ("leaves", np.int64),
-        ("waiting", np.int64),  # leaves that have a split
+        ("waiting", np.int64),  # leaves that have a split and are not split yet
         ("free_slots", np.int64),  # of histograms
-        ("failed", np.int64),  # a derivative was infinite, no number, or a negative h
+        ("failed", np.int64),  # a derivative was infinite or NaN, or h was negative
     ],
     align=True,
 )
@@ -95,15 +99,15 @@ SCALE, FILL, PART, COUNT, MERGE, SCAN, SUM = range(7)
 TASK = np.dtype(
     [
         ("kind", np.int64),
-        ("threads", np.int64),  # that may take part in the tree
-        ("pieces", np.int64),  # a tile's blocks, or a node's features, are cut into so many
-        ("node", np.int64),  # that is parted or counted
-        ("slot", np.int64),  # where it is counted
-        ("parent_slot", np.int64),  # what is counted is taken from here; -1: from nowhere
+        ("threads", np.int64),  # threads that may work on the tree
+        ("pieces", np.int64),  # into how many a tile's blocks, or a node's features, are cut
+        ("node", np.int64),  # the node that is partitioned or counted
+        ("slot", np.int64),  # the histograms that are counted
+        ("parent_slot", np.int64),  # the counts are subtracted from these histograms; -1: from none
         ("count_next", np.int64),  # the node to be counted after this one; -1: none
-        ("n_scanned", np.int64),  # nodes whose best splits are looked for: up to two
+        ("n_scanned", np.int64),  # nodes whose best splits are searched: up to two
         ("scanned", np.int64, (2,)),  # which ones
-        ("n_features", np.int64, (2,)),  # how many each of them may ask for
+        ("n_features", np.int64, (2,)),  # how many each of them may split on
         ("ticks", np.int64, (7,)),  # time spent so far, by kind of task: for benchmarks
     ],
     align=True,
@@ -112,9 +116,9 @@ TASK = np.dtype(
 PAIR = np.dtype([("g", np.float64), ("h", np.float64)], align=True)
 SCALES = np.dtype(
     [
-        ("small", PAIR),  # powers of two that make entries of g and h
-        ("unit", PAIR),  # what one of an entry's g and h is worth: 1 / small
-        ("fine", PAIR),  # powers of two that make the sums of leaves
+        ("small", PAIR),  # powers of two that scale g and h to entries
+        ("unit", PAIR),  # the value of one unit of an entry: 1 / small
+        ("fine", PAIR),  # powers of two that scale g and h to the sums of leaves
         ("fine_unit", PAIR),
     ],
     align=True,
@@ -124,7 +128,7 @@ EXACT_CUT = np.dtype(
     [
         ("left_g", np.int64),  # Σg left of the cut
         ("left_h", np.int64),
-        ("cut", np.int64),  # entries of the list on its left
+        ("cut", np.int64),  # number of entries of the list to the left of the cut
         ("gain", np.float32),  # compared in single precision, as XGBoost does; -inf: none
         ("missing_left", np.bool_),
     ],
@@ -139,21 +143,24 @@ EXACT_NODE = np.dtype(
         ("end", np.int64),
         ("best", EXACT_CUT),
         ("column", np.int64),  # the list that is cut; -1: not split
-        ("feature", np.int64),  # of that list
+        ("feature", np.int64),  # the feature of that list
         ("middle", np.int64),  # the first position on the right
         ("first_child", np.int64),  # -1 at a leaf
         (
             "wanted_child",
             np.int64,
-        ),  # the same, from the first of the level; -1: neither may be split
-        ("low_row", np.int64),  # rows whose values stand on both sides of the cut
-        ("high_row", np.int64),  # -1: the cut parts present from missing values
-        ("number", np.int64),  # while it grows, whether it may be split; then its place when pruned
-        ("parent", np.float64),  # what the node above answers; NaN at the root
+        ),  # the same, counted within the level; -1: neither child may be split
+        ("low_row", np.int64),  # with high_row: the rows whose values are next to the cut
+        ("high_row", np.int64),  # -1: the cut separates present from missing values
+        (
+            "number",
+            np.int64,
+        ),  # during growth: whether it may be split; later: its number after pruning
+        ("parent", np.float64),  # the answer of its parent; NaN at the root
         ("lower", np.float64),  # bounds of its answer, by monotone constraints
         ("upper", np.float64),
         ("answer", np.float64),
-        ("score", np.float64),  # as a leaf
+        ("score", np.float64),  # its score as a leaf
     ],
     align=True,
 )
@@ -170,14 +177,14 @@ EXACT_COUNTERS = np.dtype(
     align=True,
 )
 
-EXACT_TREE = np.dtype(  # the same names as NODE, as far as both have them
+EXACT_TREE = np.dtype(  # shared fields have the same names as in NODE
     [
-        ("split", SPLIT),  # of numbers; no bin
+        ("split", SPLIT),  # a split on a number; the bin is not used
         ("first_child", np.int64),
         ("rows", np.int64),
         ("value", np.float64),
         ("cover", np.float64),
-        ("threshold", np.float64),  # found in Python, between the values of the rows below
+        ("threshold", np.float64),  # computed in Python, between the values of low_row and high_row
         ("low_row", np.int64),
         ("high_row", np.int64),
         ("start", np.int64),  # positions of its rows
@@ -188,7 +195,7 @@ EXACT_TREE = np.dtype(  # the same names as NODE, as far as both have them
 
 
 def record_table(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Return a table of records to be written; what they hold before is not defined.
+    """Return a new table of records with undefined contents.
 
     >>> nodes = record_table(3, NODE)
     >>> nodes["depth"] = [0, 1, 1]
@@ -199,5 +206,5 @@ def record_table(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
 
 def as_records(table: np.ndarray) -> np.ndarray:
-    """Return a table whose records' fields are attributes, also where kernels are plain Python."""
+    """Return a table whose fields are attributes of its records, also where kernels are plain Python."""
     return table if COMPILED else table.view(np.recarray)

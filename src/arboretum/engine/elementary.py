@@ -1,9 +1,9 @@
 """Exponentials, logarithms and powers that have the same bits on every machine.
 
 NumPy chooses its exp and log by the processor (AVX-512 or not), the system's library does the same (FMA or
-not) and differs from one release to the next. Models and answers are made with these functions instead. They
-use +, -, *, /, comparisons and bits of floats only, which IEEE 754 defines to the last bit; no a·b + c is
-fused into one operation, because Numba lets LLVM do that only under fastmath, which no kernel has.
+not) and differs from one release to the next. Models and predictions are computed with these functions
+instead. They use +, -, *, /, comparisons and bits of floats only, which IEEE 754 defines to the last bit; no
+a·b + c is fused into one operation, because Numba lets LLVM do that only under fastmath, which no kernel has.
 
     exp     x = k ln 2 + r, |r| <= ln 2 / 2       e**x = 2**k · e**r, e**r by its Taylor polynomial
     log     x = 2**k (1 + f), 1 + f in [√½, √2)   log(1 + f) = 2 artanh(s), s = f / (2 + f), by its series
@@ -12,7 +12,7 @@ fused into one operation, because Numba lets LLVM do that only under fastmath, w
 k is found by adding and subtracting 1.5 · 2**52, which rounds to a whole number. The functions have no
 branches, so that LLVM turns loops over them into vector instructions; but for `power` and `log_gamma`.
 Errors are about one unit in the last place (tests/engine/test_elementary.py). `elementwise.py` has them for
-arrays, to be called by Python.
+arrays, to be called from Python.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ _LN2_HIGH = 6.93147180369123816490e-01  # few enough digits that k times it is e
 _LN2_LOW = 1.90821492927058770002e-10
 _LOG2_E_HIGH = 1.44269504072144627571e00  # 1 / ln 2 in 21 bits, and the rest
 _LOG2_E_LOW = 1.67517131648865118353e-10
-_TWO_THIRDS_LOW = 3.700743415417188e-17  # 2/3 less the float next to it
+_TWO_THIRDS_LOW = 3.700743415417188e-17  # 2/3 minus the nearest float
 _HALF_LOG_TAU = 0.9189385332046728  # ln √(2π)
 _SMALLEST = 2.2250738585072014e-308  # below it floats have fewer digits
 _ROOT_HALF = np.uint64(0x3FE6A09E667F3BCD)  # bits of √½
@@ -148,7 +148,7 @@ def _artanh_rest(z):
 
 @inline
 def _at_ends(x, found):
-    """Return the logarithm ``found`` of x, or what it is where x is no finite number above 0."""
+    """Return ``found``, the logarithm of x, corrected where x is not a finite number above 0."""
     found = x if x == np.inf else found
     found = -np.inf if x == 0.0 else found
     return found if x >= 0.0 else np.nan

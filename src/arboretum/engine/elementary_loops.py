@@ -1,4 +1,4 @@
-"""The loops behind elementwise.py, in a file of their own: that one is imported where Numba is not needed."""
+"""The loops behind elementwise.py; a separate file, because elementwise.py is imported without Numba."""
 
 from arboretum.engine import elementary
 from arboretum.engine.compiler.decorators import kernel

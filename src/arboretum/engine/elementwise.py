@@ -13,7 +13,7 @@ __all__ += ["probability", "softmax", "softplus"]
 
 @cache
 def _loop(name: str) -> Any:
-    """Return a loop of elementary_loops.py, which is compiled and so not imported before it is needed."""
+    """Return a loop of elementary_loops.py, which is compiled and therefore imported only when needed."""
     from arboretum.engine import elementary_loops
 
     return getattr(elementary_loops, name)
@@ -21,9 +21,7 @@ def _loop(name: str) -> Any:
 
 def _of_each(loop: str, x: Any) -> Any:
     """Run a loop over an array, or over one number."""
-    if isinstance(
-        x, float | int
-    ):  # also NumPy's float64: what follows takes longer than the function
+    if isinstance(x, float | int):  # also NumPy's float64; the general way below is slower
         one = np.array([x], dtype=np.float64)
         _loop(loop)(one, one)
         return one[0]
@@ -35,13 +33,13 @@ def _of_each(loop: str, x: Any) -> Any:
 
 
 def _flat(x: np.ndarray) -> np.ndarray:
-    """Return an array in one dimension, contiguous and writable: kernels are compiled for such."""
+    """Return a one-dimensional, contiguous and writable array, as the kernels expect."""
     flat = x.ravel()
     return flat if flat.flags.writeable else flat.copy()
 
 
 def one_probability() -> Any:
-    """Return the kernel that computes 1 / (1 + e**-x) of one float: it takes a fifth of an array's time."""
+    """Return the kernel that computes 1 / (1 + e**-x) of one float, in a fifth of the time of an array."""
     return _loop("one_probability")
 
 

@@ -1,17 +1,18 @@
 """Sums on an integer grid: how weights and targets become whole numbers.
 
 A search compares thousands of sums. Sums of whole numbers do not depend on the order of the rows or on the
-number of threads, equal splits have exactly equal scores, and an addition takes one cycle. So what is to be
-added up is multiplied by a power of two and rounded, the power chosen so that no sum can overflow:
+number of threads, equal splits have exactly equal scores, and an addition takes one cycle. So
+numbers are multiplied by a power of two and rounded before they are added up; the power is chosen so that no
+sum can overflow:
 
     on the grid   round(x 2^s)              x 2^s < 2^bits for the largest x
     back          n 2^-s
 
     what                       largest               bits
-    a sum of weights           the sum of all        WEIGHT_BITS: float64 holds every difference of two
-    a number in a sum          the largest number    `bits_of_each`: all of them fit into SUM_BITS
+    a sum of weights           the sum of all        WEIGHT_BITS: float64 represents every difference exactly
+    a number in a sum          the largest number    `bits_of_each`: the sum fits into SUM_BITS
 
-Whole numbers that are small enough stay as they are (s = 0): then a row of weight 2 is exactly two rows.
+Integers that are small enough stay unchanged (s = 0), so a row of weight 2 counts exactly like two rows.
 Kernels round halves up (`to_grid`); arrays are rounded by NumPy's `rint`, halves to even numbers.
 
 >>> float(2.0 ** shift_for(3.0, 10)), bits_of_each(1000)
@@ -39,10 +40,10 @@ __all__ = [
     "weights_to_grid",
 ]
 
-SUM_BITS = 61  # of a sum: int64 has room for the difference of two
+SUM_BITS = 61  # bits of a sum; the difference of two sums fits into int64
 WEIGHT_BITS = 53
-_MOST_SHIFT = 1000  # beyond, 2^s is no float64 any more
-_LOOK = 100  # weights that usually tell whether all are whole
+_MOST_SHIFT = 1000  # beyond, 2^s is not a float64
+_LOOK = 100  # weights that are checked first
 
 
 @subkernel
@@ -53,7 +54,7 @@ def shift_for(largest, bits):
 
 @subkernel
 def bits_of_each(count):
-    """Return how many bits each of so many numbers may have for their sum to have SUM_BITS."""
+    """Return how many bits each of ``count`` numbers may have so that their sum has SUM_BITS."""
     return SUM_BITS - math.frexp(count)[1]
 
 
@@ -70,7 +71,7 @@ def to_grid(x):
 
 
 def are_whole(weights: np.ndarray, bits: int = WEIGHT_BITS) -> bool:
-    """Tell whether weights, of each line, are whole numbers that add up to less than 2^bits."""
+    """Return whether the weights of every line are whole numbers that add up to less than 2^bits."""
     for some in (weights[..., :_LOOK], weights) if weights.shape[-1] > _LOOK else (weights,):
         if (some != np.floor(some)).any():
             return False
@@ -81,12 +82,12 @@ class GridWeights(NamedTuple):
     """Weights on their grid."""
 
     row: np.ndarray  # (..., n_rows) int64
-    step: float  # what 1 weighs
-    whole_weights: bool  # they are as they were
+    step: float  # the weight of 1
+    whole_weights: bool  # they are unchanged
 
 
 def weights_to_grid(weights: np.ndarray, bits: int = WEIGHT_BITS) -> GridWeights:
-    """Return weights, of each line, as whole numbers that add up to less than 2^bits.
+    """Return the weights of every line as whole numbers that add up to less than 2^bits.
 
     >>> weights_to_grid(np.array([0.5, 0.25]), 4)
     GridWeights(row=array([8, 4]), step=0.0625, whole_weights=False)

@@ -1,9 +1,9 @@
-"""Random numbers without a generator, in whole numbers of Python and arrays of NumPy; compiled: random.py.
+"""Random numbers without a generator, as Python integers and NumPy arrays; random.py has the compiled form.
 
-A draw is a hash of what it is for: seed → tree → level → column. It never depends on how many draws came
-before it or which thread makes it. Every step of such a path is SplitMix64's finaliser (Steele, Lea and Flood
-2014), whose output passes the usual statistical test batteries for consecutive counters. Nothing is imported
-at first but NumPy, so that a seed can be turned into keys before anything is compiled.
+A draw is a hash of its purpose: seed → tree → level → column. It never depends on how many draws came before
+it or on which thread makes it. Every step of such a path is SplitMix64's finaliser (Steele, Lea and Flood
+2014), whose output passes the usual statistical test batteries for consecutive counters. Only NumPy
+is imported at first, so that a seed can be turned into keys before anything is compiled.
 
 >>> key_of(7, 3, 1) == key_of(key_of(7, 3), 1) != key_of(7, 1, 3)
 True
@@ -20,8 +20,8 @@ import numpy as np
 __all__ = ["ALL_BITS", "GOLDEN", "STEPS", "key_of", "mix_array", "seed_from", "uniform_array"]
 
 ALL_BITS = (1 << 64) - 1
-GOLDEN = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio, odd: what counters are multiplied by
-# a number is folded onto itself and multiplied, twice; then folded once more
+GOLDEN = 0x9E3779B97F4A7C15  # 2^64 / golden ratio, odd: the factor of counters
+# shift, xor and multiply, twice; then shift and xor once more
 STEPS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
 
 
@@ -45,7 +45,7 @@ def mix_array(seed: int, counters: np.ndarray) -> np.ndarray:
 
 
 def uniform_array(seed: int, n: int) -> np.ndarray:
-    """Return n numbers in [0, 1), that of place i from ``key_of(seed, i)``."""
+    """Return n numbers in [0, 1); number i comes from ``key_of(seed, i)``."""
     return (mix_array(seed, np.arange(n)) >> np.uint64(11)) * (1.0 / (1 << 53))
 
 
@@ -57,6 +57,8 @@ def seed_from(random_state: Any) -> int:
 
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-    plain = isinstance(random_state, int) and random_state >= 0  # asked for every tree of boosting
+    plain = (
+        isinstance(random_state, int) and random_state >= 0
+    )  # the usual case, once per tree of boosting
     rng = np.random.RandomState(random_state) if plain else check_random_state(random_state)
     return int(rng.randint(0, 2**31 - 1)) << 31 | int(rng.randint(0, 2**31 - 1))

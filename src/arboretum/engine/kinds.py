@@ -1,4 +1,4 @@
-"""What a node of a tree asks: the kinds of questions, as trees keep them and kernels read them.
+"""The kinds of questions by which nodes split, as trees store them and kernels read them.
 
 LEAF        nothing
 THRESHOLD   is x <= threshold?             child 0 is yes

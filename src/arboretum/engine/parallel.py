@@ -1,9 +1,9 @@
-"""Threads belong to Python: one small pool runs nogil kernels on blocks of work.
+"""Threads are Python threads: one small pool runs nogil kernels on blocks of work.
 
 A kernel works on its own block and writes to its own part of the output, so results never depend on
-how many threads there are. Small work runs in the calling thread (`threads_for`): handing over a block costs
-about 20 µs, and waking a thread that sleeps a hundred. The calling thread always takes part, and a forked
-child makes itself a new pool.
+how many threads there are. Small work runs in the calling thread (`threads_for`): passing a block to another
+thread costs about 20 µs, and waking a sleeping thread a hundred. The calling thread always takes part, and a
+forked child creates its own pool.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ __all__ = ["CODE", "LEVEL", "SCAN", "SORT", "TREE"]
 __all__ += ["blocks", "cores", "effective_jobs", "most_threads", "run", "run_with_helpers"]
 __all__ += ["threads_for"]
 
-# what is done with a value, and about how many nanoseconds it takes
-SORT = 25  # its column is sorted
-CODE = 15  # its bin is found, or its row's leaf; a fractional case is looked at
-TREE = 8  # it stands at the root of a tree that is grown
-SCAN = 5  # it is met in one walk along its column
-LEVEL = 2  # likewise, where threads must wait for each other at every level of a tree
+# kinds of work per value, and about how many nanoseconds they take
+SORT = 25  # sorting its column
+CODE = 15  # finding its bin, or its row's leaf; reading a fractional case
+TREE = 8  # growing a tree, per value at the root
+SCAN = 5  # one pass along its column
+LEVEL = 2  # the same, where threads wait for each other at every level of a tree
 _WORTH = 500_000  # nanoseconds of work that are worth a second thread
 
 _MOST_THREADS = 1024  # more never help; work is cut into pieces by their number
@@ -38,7 +38,7 @@ _lock = threading.Lock()
 
 
 def _forget_pool() -> None:
-    """After a fork the threads are gone and the lock may be held: start anew."""
+    """Start anew: after a fork the threads are gone and the lock may be held."""
     global _pool, _pool_size, _lock
     _pool, _pool_size, _lock = None, 0, threading.Lock()
 
@@ -76,13 +76,13 @@ def effective_jobs(n_jobs: int | None) -> int:
 
 
 def _affinity() -> int:
-    """Cores this process is bound to: cheap to ask, so that a change is noticed."""
+    """Return how many cores this process is bound to; cheap, so it is read every time to notice changes."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
 
 
 @functools.cache
 def _cores(affinity: int) -> int:
-    """Cores this process may use; joblib also looks at cgroup limits, which takes it a while."""
+    """Return how many cores this process may use; slow, because joblib also reads cgroup limits."""
     import joblib
 
     return joblib.cpu_count()
@@ -95,15 +95,15 @@ def cores() -> int:
 
 @functools.cache
 def most_threads() -> int:
-    """Return how many threads a model has at most: its file may ask for any number, and more never help.
+    """Return the most threads a model may use: its file may request any number, but more never help.
 
-    Asked once: where the system tells the number of cores by a file, that takes longer than a hundred trees.
+    Cached: on systems where the number of cores is read from a file, that takes longer than a hundred trees.
     """
     return max(8, 4 * (os.cpu_count() or 1))
 
 
 def threads_for(n_values: int, cost: int, n_jobs: int) -> int:
-    """Return how many threads share work on so many values: ``n_jobs``, or one if there is little to do.
+    """Return how many threads share the work on ``n_values``: ``n_jobs``, or one if there is little to do.
 
     >>> threads_for(1_000, SORT, 8), threads_for(1_000_000, SORT, 8)
     (1, 8)
@@ -127,8 +127,8 @@ def run(work: Callable, items: Iterable, n_jobs: int) -> None:
     """Call ``work(item)`` for every item on up to ``n_jobs`` threads; the first error is raised.
 
     Items are taken one by one, so uneven pieces balance. The order of execution is not defined. After
-    an error no thread starts another item. ``work`` may itself call `run`: nobody ever waits for a
-    helper that has not begun, so a busy pool costs speed, never a deadlock.
+    an error no thread starts another item. ``work`` may itself call `run`: no thread ever waits for
+    a helper that has not begun, so a busy pool costs speed but cannot deadlock.
     """
     items = list(items)
     n_jobs = min(n_jobs, len(items))
@@ -153,7 +153,7 @@ def run(work: Callable, items: Iterable, n_jobs: int) -> None:
         for _ in range(n_jobs - 1):
             futures.append(pool.submit(take_items))
         take_items()
-    except BaseException:  # also where no memory is left to start a thread
+    except BaseException:  # also if a thread cannot be started for lack of memory
         failed.set()
         raise
     finally:
@@ -166,8 +166,8 @@ def run(work: Callable, items: Iterable, n_jobs: int) -> None:
 def run_with_helpers(lead: Callable, help_out: Callable, close: Callable, n_threads: int) -> None:
     """Call ``lead()`` here and ``help_out(k)`` on other threads, for k = 1 … n_threads - 1.
 
-    After ``lead`` has returned, ``close()`` tells helpers to return, too. Nobody waits for them: one may
-    begin late, find all done, and return.
+    After ``lead`` has returned, ``close()`` makes the helpers return, too. They are not waited for: one may
+    begin late, find everything done, and return.
     """
     if n_threads <= 1:
         lead()

@@ -29,7 +29,7 @@ def uniform(bits):
 
 @kernel
 def child_keys(parents, keys):
-    """Fill ``keys[2 i + side]``: a child's key comes from its parent's and its side, nothing else.
+    """Fill ``keys[2 i + side]``: a child's key depends only on its parent's key and its side.
 
     parents (n,) uint64; keys (2 * n,) uint64, written.
     """
@@ -49,7 +49,7 @@ def pick_column(node_key, turn, order):
         for f in range(n):
             order[f] = f
     key = mix(node_key, np.uint64(0xFEA7))
-    # by way of a signed number, for which processors have an instruction
+    # converted via a signed integer, for which processors have an instruction
     other = np.uint64(turn) + np.uint64(np.int64(uniform(mix(key, np.uint64(turn))) * (n - turn)))
     picked = order[other]
     order[other] = order[turn]

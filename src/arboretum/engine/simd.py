@@ -1,14 +1,14 @@
 """Several numbers in one wide register, for loops that the compiler does not turn into wide instructions.
 
-    add_row(cells, at, number, weight)    adds what a row counts to one of many cells
+    add_row(cells, at, number, weight)    adds a row's number, weight and count to one of many cells
 
-What a tournament of leaves (engine/predict/tournament.py) does to many rows; written as loops, for all the
-compiler knows its lists overlap:
+The steps of a tournament of leaves (engine/predict/tournament.py) for many rows. The compiler would not use
+wide instructions for loops, because the lists might overlap:
 
-    choose       64 small numbers, each from one of two lists, as a comparison says
+    choose       64 small numbers, each from one of two lists, selected by a comparison
     add_chosen   adds numbers of a table to eight sums, each by its own index
     add_chosen_by_four   the same four times, with tables and lists of indices one after the other
-    guess        where eight values lie on an even grid, and what a table says of that
+    guess        the cells of eight values on an even grid, and the entries of a table for these cells
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
     "guess",
 ]
 
-WIDE = 64  # numbers that are chosen at a time
+WIDE = 64  # numbers chosen at a time
 
 if not LINKED:
 
@@ -63,7 +63,7 @@ if not LINKED:
         for i in range(at, at + 8):
             place = (x[i] - low) * scale
             cell = np.int64(0)
-            if place > 0.0:  # not where it is nan
+            if place > 0.0:  # false for NaN
                 cell = np.int64(place if place < top else top)
             rank[i] = table[first + cell]
 
@@ -92,7 +92,7 @@ else:
 
     # ------------------------------------------------------------------ a tournament of leaves
     def _spread(builder, value, lanes):
-        """Build a vector that is a number in every lane."""
+        """Build a vector with the same number in every lane."""
         none = ir.Constant(ir.VectorType(value.type, lanes), ir.Undefined)
         first = builder.insert_element(none, value, ir.IntType(32)(0))
         zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
@@ -201,7 +201,7 @@ else:
     @intrinsic
     def guess(typingctx, table, first, top, low, scale, x, rank, at):
         """Do ``rank[at + i] = table[first + cell]`` for eight i, where cell is ``(x[at + i] - low) * scale``
-        without its fraction, from 0 (also what is not a number) to ``top``. The table is int32.
+        without its fraction, limited to 0 (also for NaN) and ``top``. The table is int32.
         """
 
         def build(context, builder, signature, arguments):

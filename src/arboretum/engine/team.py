@@ -1,17 +1,17 @@
-"""Threads that work on one thing together, in steps too short to wake a thread for.
+"""Threads that work on one job together, in steps too short to wake a thread for.
 
-One thread leads: it posts a task of so many items and takes items itself. Helpers do the same for as long
-as the team is open:
+One thread leads: it posts a task of n items and works on items itself. Helpers take items, too, as long as
+the team is open:
 
     leader    post 4 items ── take 3 ── do ── take 1 ── do ── all done? ── next task … close
-    helper    … wait ──────── take 2 ── do ── take 0 ── do ── wait …                    go home
+    helper    … wait ──────── take 2 ── do ── take 0 ── do ── wait …                    return
 
-A ticket is (task, items left), changed in one step, so an item is taken once and only while its task is
-the current one. The leader waits for items that were taken, never for a helper: one that comes late, or
-never, costs speed and nothing else. Which thread does an item must not matter to its result.
+A ticket is (task, items left), changed in one atomic step, so an item is taken once and only while its task
+is the current one. The leader waits for items that were taken, never for a helper: a helper that comes late,
+or never, costs only speed. The result of an item must not depend on the thread that works on it.
 
-Waiting threads spin, a few microseconds on their core and then behind everybody else's threads. Waking a
-thread that sleeps takes a hundred microseconds.
+Waiting threads spin: for a few microseconds on their core, then giving way to all other threads. Waking a
+sleeping thread takes a hundred microseconds.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = [
     "wait_turn",
 ]
 
-# places of a team's state, on cache lines of their own
+# places in a team's state, each on its own cache line
 _TICKET, _DONE, _CLOSED = 0, 16, 32
 _LEFT = np.int64(0xFFFFFFFF)
 _TURN = np.int64(1) << np.int64(32)
@@ -50,7 +50,7 @@ _PATIENCE = 4000  # rounds of waiting before giving way
 
 
 def crew(n_jobs: int) -> int:
-    """Return how many threads may spin together: no more than there are cores, and one without atomics."""
+    """Return how many threads may spin together: at most the number of cores, and one without atomics."""
     return min(n_jobs, cores()) if LINKED else 1
 
 
@@ -61,7 +61,7 @@ def new_team() -> np.ndarray:
 
 @subkernel
 def post(team, n_items):
-    """Offer a task: whoever reads its ticket sees all that was written before.
+    """Offer a task: a thread that reads its ticket also sees everything written before.
 
     team (48,) int64, updated.
     """
@@ -72,7 +72,7 @@ def post(team, n_items):
 
 @subkernel
 def take(team):
-    """Return an item nobody else has, or -1.
+    """Return an item that no other thread has taken, or -1.
 
     team (48,) int64, updated.
     """
@@ -87,7 +87,7 @@ def take(team):
 
 @subkernel
 def done(team):
-    """Report an item that was taken.
+    """Report that an item is done.
 
     team (48,) int64, updated.
     """
@@ -96,7 +96,7 @@ def done(team):
 
 @subkernel
 def wait_turn(waited):
-    """Wait a little, longer the longer it has been."""
+    """Wait a moment, giving way to other threads after a while; return the new number of waits."""
     if waited < _PATIENCE:
         rest_a_moment()
     else:
@@ -117,7 +117,7 @@ def wait_for(team, n_items):
 
 @subkernel
 def is_open(team):
-    """Tell whether more tasks may come.
+    """Return whether more tasks may come.
 
     team (48,) int64.
     """
@@ -126,7 +126,7 @@ def is_open(team):
 
 @kernel
 def close(team):
-    """Send the helpers home.
+    """Close the team, so that the helpers return.
 
     team (48,) int64, updated.
     """

@@ -1,7 +1,7 @@
 """The additive form of a model of trees: a number per leaf and output, a start, a link.
 
-Almost every model of trees is a sum, whatever its paper calls it. What its trees say, what they weigh and
-whether it is a mean are worked into the numbers of the leaves:
+Almost every model of trees is a sum, whatever its paper calls it. How leaves are read, what trees weigh and
+whether their mean is taken become part of the numbers at the leaves:
 
                   tree 0             tree 1             tree 2
                 x₂ ≤ 2.45 ?        x₀ ≤ 6.3 ?         x₂ ≤ 4.75 ?
@@ -13,12 +13,12 @@ whether it is a mean are worked into the numbers of the leaves:
     output 0    -1.1   +   1.4                +   0.3   =   0.6   ──▶      0.87
     output 1    -0.9              +  -0.4               =  -1.3   ──▶      0.13
 
-So explaining, exporting and serving need to know one form, not a form per model:
+So explaining, exporting and serving support one form, instead of one per model:
 
     prediction of x = link(start + Σ_t values_t[leaf of x in tree t])
 
-A weighted median is no sum, nor is the answer of a tree that sends parts of a row down several branches:
-these models have no additive form, and say so (`NoAdditiveForm`).
+A weighted median is not a sum, and neither is the answer of a tree that sends parts of a row down several
+branches: these models have no additive form and raise `NoAdditiveForm`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class AdditiveForm:
     start : float64 array of shape (n_outputs,)
         The sum before any tree. A model that starts from another estimator's answers has zeros here.
     terms : Terms
-        ``trees``; ``values``, of every tree an array of (nodes, k) numbers; and ``columns``, the output
+        ``trees``; ``values``, for every tree an array of (nodes, k) numbers; and ``columns``, the output
         that the first of the k numbers is added to. k is 1 where a tree belongs to one output, and
         ``n_outputs`` where it answers for all of them.
     link : Link
@@ -77,7 +77,7 @@ class AdditiveForm:
 
     @property
     def values(self) -> list[np.ndarray]:
-        """What the nodes of every tree add, (nodes, k)."""
+        """The numbers that the nodes of every tree add, (nodes, k)."""
         return self.terms.values
 
     @property

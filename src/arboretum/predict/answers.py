@@ -1,10 +1,10 @@
-"""What a method of a model makes of the sums of its trees.
+"""How a method of a model turns the sums of its trees into answers.
 
-    sums ── of_rows ──► answers            any number of rows, by steps of NumPy
+    sums ── of_rows ──► answers            any number of rows, with NumPy
     sums ── of_row ───► answer             one row, in the array that its sums are in
 
-Every step of NumPy takes .2 to .8 µs whatever its size, as long as a quarter of the walk down all trees; so
-where one row can do with fewer a meaning says how, with the same bits.
+A NumPy call takes .2 to .8 µs however small its arrays, up to a quarter of the time of walking down all
+trees; so a meaning can have a version for one row that makes fewer calls and gives the same bits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Meaning", "largest_share", "shares", "two_labels", "two_shares"]
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a method makes of sums of rows, and of one row by itself.
+    """How a method turns sums into answers, for many rows and for a single one.
 
     Attributes
     ----------
@@ -44,18 +44,18 @@ class Meaning:
 
 
 def shares(of_rows: Callable[[np.ndarray], Any], n_classes: int) -> Meaning:
-    """Return the meaning of sums that are the shares of all classes."""
+    """Return the meaning of sums that are the probabilities of all classes."""
     return Meaning(of_rows, lambda sums: sums, n_classes)
 
 
 def largest_share(of_rows: Callable[[np.ndarray], Any], classes: np.ndarray) -> Meaning:
-    """Return the meaning of such shares as a label: that of the largest."""
+    """Return the meaning of such probabilities as a label: the most probable class."""
     labels = _each(classes)
     return Meaning(of_rows, lambda sums: labels[sums.argmax()].copy(), len(classes))
 
 
 def two_shares(of_rows: Callable[[np.ndarray], Any], link: Link) -> Meaning:
-    """Return the meaning of one sum that a logistic link makes the shares of two classes."""
+    """Return the meaning of one sum that a logistic link turns into the probabilities of two classes."""
     probability, sigma = one_probability(), float(link.sigma)
 
     def of_row(both: np.ndarray) -> np.ndarray:
@@ -67,7 +67,7 @@ def two_shares(of_rows: Callable[[np.ndarray], Any], link: Link) -> Meaning:
 
 
 def two_labels(of_rows: Callable[[np.ndarray], Any], link: Link, classes: np.ndarray) -> Meaning:
-    """Return the meaning of such a sum as a label: of two equals the first."""
+    """Return the meaning of such a sum as a label; for equal probabilities, the first class."""
     probability, sigma, (no, yes) = one_probability(), float(link.sigma), _each(classes)
 
     def of_row(margin: np.ndarray) -> np.ndarray:
@@ -77,5 +77,5 @@ def two_labels(of_rows: Callable[[np.ndarray], Any], link: Link, classes: np.nda
 
 
 def _each(classes: np.ndarray) -> list[np.ndarray]:
-    """Return arrays of one label each."""
+    """Return every label as an array of one element."""
     return [classes[k : k + 1].copy() for k in range(len(classes))]

@@ -1,4 +1,4 @@
-"""A model of trees: what its leaves say, what its trees weigh, and how their answers become one.
+"""A model of trees: how its leaves are read, what its trees weigh, and how their answers are combined.
 
     row ──▶ leaf of tree 0 ──reading──▶ numbers × weight 0 ─┐
         ──▶ leaf of tree 1 ──reading──▶ numbers × weight 1 ─┼─ rule ─▶ answers ─ link ─▶ predictions
@@ -13,7 +13,7 @@
       order boosting ("rf")                      (average)  n_outputs × n_parallel trees
 
 Everything computed from many trees starts here: answers, answers after every round, leaves, paths, what
-columns brought, and the additive form (additive.py) on which explaining and exporting stand.
+columns contribute, and the additive form (additive.py), the basis of explanations and exports.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ if TYPE_CHECKING:
 __all__ = ["RULES", "Ensemble", "SplitSums", "weighted_median"]
 
 RULES = ("sum", "mean", "average", "median")
-_SORTED_NUMBERS = 1 << 22  # answers that are sorted at a time
+_SORTED_NUMBERS = 1 << 22  # answers sorted at a time
 
 
 @dataclass(frozen=True, eq=False)
 class SplitSums:
-    """What the splits of all trees sum up to, one number per column."""
+    """Sums over the splits of all trees, one number per column."""
 
     count: np.ndarray  # how many splits use a column
     gain: np.ndarray
-    cover: np.ndarray  # the weight of the nodes that ask for it
+    cover: np.ndarray  # the weight of the nodes that split on it
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,19 +62,19 @@ class Ensemble:
     Attributes
     ----------
     trees : list of Tree
-        Round by round; in a round output by output, for an output its parallel trees.
+        Round by round; within a round output by output; for each output its parallel trees.
     weights : float64 array
-        What every tree counts.
+        The weight of every tree.
     base : float64 array
         The answer before any tree; its shape is that of the answer to one row: (outputs,), or (outputs,
-        values) for class shares of several outputs.
+        values) for class probabilities of several outputs.
     n_parallel : int
         Trees per round and output.
     rule : {"sum", "mean", "average", "median"}
         base + Σ weight × number; Σ weight × number / Σ weight; base + the mean over rounds; the median
         by weight, which has neither base nor several outputs.
     reading : str
-        What a leaf says: "value", "vote", "sign", "SAMME" or "SAMME.R" (votes.py).
+        How a leaf is read: "value", "vote", "sign", "SAMME" or "SAMME.R" (leaf_values.py).
     link : Link
         How answers become predictions.
 
@@ -102,7 +102,7 @@ class Ensemble:
             raise ParameterError(f"rule of an Ensemble must be one of {RULES}, got {self.rule!r}")
 
     def __getstate__(self) -> dict[str, Any]:
-        """What pickle keeps: the fields, not what was laid out from them."""
+        """Return what pickle stores: the fields, without the layouts made from them."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     # ------------------------------------------------------------------ shape
@@ -112,7 +112,7 @@ class Ensemble:
 
     @cached_property
     def per_round(self) -> int:
-        """Trees of a round: where a tree answers for all outputs one, else one for each."""
+        """Trees per round: ``n_parallel`` if a tree answers for all outputs, else that many per output."""
         numbers = 1
         if self.trees:
             numbers = read_leaves(self.trees[0].value[:1], self.reading).shape[1]
@@ -147,21 +147,21 @@ class Ensemble:
     # ------------------------------------------------------------------ answers
     @cached_property
     def terms(self) -> Terms:
-        """What leaves say, times what their trees weigh."""
+        """The numbers of the leaves, times the weights of their trees."""
         weights = np.ones(len(self.trees)) if self.rule == "median" else self.weights
         if self.averaged and self.n_rounds:
             weights = weights * (1.0 / self.n_rounds)
-        values = self._said(weights)
+        values = self._weighted_values(weights)
         turns = np.arange(len(self.trees), dtype=np.int64) % self.per_round
         return Terms(self.trees, values, turns // self.n_parallel)
 
-    def _said(self, weights: np.ndarray) -> list[np.ndarray]:
-        """Return what the nodes of every tree say, (nodes, numbers), times the weight of the tree."""
+    def _weighted_values(self, weights: np.ndarray) -> list[np.ndarray]:
+        """Return the numbers of the nodes of every tree, (nodes, numbers), times the weight of the tree."""
         each = [tree.value for tree in self.trees]
-        if self.reading == "value" or not each:  # where trees weigh 1 nothing is copied
+        if self.reading == "value" or not each:  # trees of weight 1 are not copied
             pairs = zip(each, weights.tolist(), strict=True)
-            said = [(read_leaves(value, self.reading), weight) for value, weight in pairs]
-            return [one if weight == 1.0 else weight * one for one, weight in said]
+            read = [(read_leaves(value, self.reading), weight) for value, weight in pairs]
+            return [one if weight == 1.0 else weight * one for one, weight in read]
         sizes = [len(value) for value in each]
         together = read_leaves(np.concatenate(each), self.reading)  # for all trees in one go
         together *= np.repeat(weights, sizes)[:, None]
@@ -176,13 +176,13 @@ class Ensemble:
         ``start``, one answer per row, replaces the base.
         """
         if self.rule == "median":
-            return self._medians(self.terms.said(matrix, n_jobs))
+            return self._medians(self.terms.numbers(matrix, n_jobs))
         total = self._started(matrix.n_rows, start)
         self.terms.add(matrix, total, n_jobs)
         return self._finished(total, len(self.trees))
 
     def predict(self, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
-        """Return what the answers mean: the link's predictions."""
+        """Return the predictions, the link of the answers."""
         return self.link.predict(self.answers(matrix, n_jobs))
 
     def _started(self, n_rows: int, start: np.ndarray | None) -> np.ndarray:
@@ -191,7 +191,7 @@ class Ensemble:
         return total
 
     def _finished(self, total: np.ndarray, n_trees: int) -> np.ndarray:
-        """Turn sums over the first trees into answers, in their place."""
+        """Turn sums over the first trees into answers, in place."""
         if self.rule == "mean":
             total /= self.weights[:n_trees].sum()
         return total.reshape(len(total), *self.base.shape)
@@ -201,22 +201,22 @@ class Ensemble:
     ) -> Iterator[np.ndarray]:
         """Yield the answers after every round."""
         if self.rule == "median":
-            said = self.terms.said(matrix, n_jobs)
-            yield from (self._medians(said[:, : t + 1]) for t in range(len(self.trees)))
+            numbers = self.terms.numbers(matrix, n_jobs)
+            yield from (self._medians(numbers[:, : t + 1]) for t in range(len(self.trees)))
             return
         terms = replace(self, rule="sum").terms if self.averaged else self.terms
         begin = self._started(matrix.n_rows, start)
         total = begin.copy()
-        for t, said in enumerate(terms.each(matrix, n_jobs)):
+        for t, answer in enumerate(terms.each(matrix, n_jobs)):
             column = int(terms.columns[t])
-            total[:, column : column + said.shape[1]] += said
+            total[:, column : column + answer.shape[1]] += answer
             if (t + 1) % self.per_round == 0:
                 done = (t + 1) // self.per_round
                 now = begin + (total - begin) / done if self.averaged else total.copy()
                 yield self._finished(now, t + 1)
 
-    def _medians(self, said: np.ndarray) -> np.ndarray:
-        return weighted_median(said, self.weights[: said.shape[1]])[:, None]
+    def _medians(self, numbers: np.ndarray) -> np.ndarray:
+        return weighted_median(numbers, self.weights[: numbers.shape[1]])[:, None]
 
     # ------------------------------------------------------------------ leaves and paths
     def leaves(self, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
@@ -224,7 +224,7 @@ class Ensemble:
         return self.terms.leaves(matrix, n_jobs)
 
     def paths(self, matrix: Matrix, n_jobs: int = 1) -> tuple[csr_matrix, np.ndarray]:
-        """Return the (rows × nodes) matrix of the nodes each row passes, and where those of a tree begin."""
+        """Return the (rows × nodes) matrix of the nodes each row passes, and the first node of each tree."""
         from scipy.sparse import hstack
 
         passed = [paths_of(tree, matrix, n_jobs) for tree in self.trees]
@@ -245,9 +245,9 @@ class Ensemble:
         )
 
     def mean_importances(self, n_features: int) -> np.ndarray:
-        """Return the mean over the trees of the share of the impurity decrease each column brought (MDI).
+        """Return each column's share of the impurity decrease, the mean over the trees (MDI).
 
-        Trees of one leaf tell nothing and are left out.
+        Trees of one leaf have no splits and are left out.
         """
         each = [tree.feature_importances() for tree in self.trees if len(tree) > 1]
         if not each:
@@ -267,12 +267,12 @@ class Ensemble:
         if self.rule == "median":
             raise NoAdditiveForm(
                 "the answer is the weighted median of the trees, which is not a sum over their leaves: "
-                "look at the trees one by one (trees_), or boost numbers by GradientBoostingRegressor"
+                "look at the trees one by one (trees_), or use GradientBoostingRegressor"
             )
         if any(tree.spreads for tree in self.trees):
             raise NoAdditiveForm(
-                "a row that misses a value goes down several branches of a tree, each by its share, so its "
-                "answer is not a number of one leaf: use predict_proba, or grow the tree by CART"
+                "a row with a missing value goes down several branches of a tree, a share down each, so its "
+                "answer is not the number of one leaf: use predict_proba, or grow the tree by CART"
             )
         terms = self.terms
         if self.rule == "mean":
@@ -282,7 +282,7 @@ class Ensemble:
 
 
 def weighted_median(answers: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return of every row of answers the smallest that half of the weight does not exceed.
+    """Return the weighted median of every row: the smallest answer that reaches half of the weight.
 
     >>> weighted_median(np.array([[3.0, 1.0, 2.0]]), np.array([0.2, 0.4, 0.4]))
     array([2.])
@@ -292,4 +292,4 @@ def weighted_median(answers: np.ndarray, weights: np.ndarray) -> np.ndarray:
         weighted_quantile(answers[lo : lo + step], 0.5, weights)
         for lo in range(0, len(answers), step)
     ]
-    return np.concatenate([np.empty(0), *parts])  # no rows have no parts
+    return np.concatenate([np.empty(0), *parts])  # no rows: no parts

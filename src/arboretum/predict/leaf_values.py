@@ -1,12 +1,12 @@
-"""What a leaf says: the numbers that a tree adds to the answer of a row.
+"""How a leaf is read: the numbers that a tree adds to the answer for a row.
 
-A tree keeps class shares, or predicted numbers. Models differ in how they read them:
+A tree stores class probabilities or predicted numbers. Models read them in different ways:
 
-    value      p           the shares or numbers themselves      CART, forests, boosting
-    vote       0 1 0       one for the largest share             forests with hard voting
+    value      p           the stored numbers themselves         CART, forests, boosting
+    vote       0 1 0       1 for the most probable class         forests with hard voting
     sign       ±1          the second class or the first         AdaBoost (discrete), coordinate boosting
-    SAMME      -½ 1 -½     one for the class, -1/(K-1) else      AdaBoost
-    SAMME.R    (K-1)(ln p - mean ln p)                           AdaBoost of class shares
+    SAMME      -½ 1 -½     1 for the class, -1/(K-1) elsewhere   AdaBoost
+    SAMME.R    (K-1)(ln p - mean ln p)                           AdaBoost of probabilities
 """
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ SMALLEST_SHARE = float(np.finfo(np.float64).eps)  # before a logarithm is taken
 
 
 def winners(value: np.ndarray) -> np.ndarray:
-    """Return the class of largest share of every node, the first of equals; the first output's."""
-    return value[:, 0].argmax(axis=1).astype(np.int32)  # as class codes are: comparing is quicker
+    """Return the most probable class of every node, the first of equals, for the first output."""
+    return (
+        value[:, 0].argmax(axis=1).astype(np.int32)
+    )  # the dtype of class codes, for fast comparisons
 
 
 def discrete_votes(codes: np.ndarray, n_classes: int = 2) -> np.ndarray:
@@ -41,7 +43,7 @@ def discrete_votes(codes: np.ndarray, n_classes: int = 2) -> np.ndarray:
 
 
 def samme_votes(codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return 1 for the answer and -1/(K-1) for every other class, (rows, K)."""
+    """Return 1 for the predicted class and -1/(K-1) for every other class, (rows, K)."""
     votes = np.full((len(codes), n_classes), -1.0 / max(n_classes - 1, 1))
     votes[np.arange(len(codes)), codes] = 1.0
     return votes
@@ -69,7 +71,7 @@ READINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def read_leaves(value: np.ndarray, reading: str) -> np.ndarray:
-    """Return what nodes say, (nodes, numbers), of their values, (nodes, outputs, values).
+    """Return the numbers of nodes, (nodes, numbers), read from their values, (nodes, outputs, values).
 
     >>> read_leaves(np.array([[[0.2, 0.5, 0.3]]]), "SAMME")
     array([[-0.5,  1. , -0.5]])

@@ -1,16 +1,17 @@
-"""Links: what a sum of trees means on the prediction scale, and which sum stands for a prediction.
+"""Links: how the sum over the trees becomes a prediction, and which sum belongs to a prediction.
 
 A link is one of these:
 
-    identity   m                       numbers, class shares
+    identity   m                       numbers, class probabilities
     log        e**m                    means of counts and amounts, above 0
     logit      1 / (1 + e**(-σ m))     the probability of the second of two classes
     softmax    e**(σ m) / Σ e**(σ m)   the probabilities of all classes, one column each
     step       1 if m > 0 else 0       classes without probabilities
-    own        a function of the user's own, which the model knows
+    own        the user's own function, which the model keeps
 
-A link is a name and a number: it can be written into a file. They work on whole arrays. `raw` turns any
-prediction back, those at the ends of their range as if they were a little inside; `margin` refuses those.
+A link is a name and a number, so it can be written to a file. Links work on whole arrays. `raw` turns any
+prediction back into a margin (the sum), after moving values at the ends of the range slightly inside;
+`margin` raises an error for those.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from arboretum.errors import ParameterError
 
 __all__ = ["IDENTITY", "RAREST", "Link", "both_classes", "opposite_shares"]
 
-RAREST = float(np.finfo(np.float32).eps)  # a share below this is taken for it: its log is finite
+RAREST = float(
+    np.finfo(np.float32).eps
+)  # smaller probabilities count as this one, so that their logarithm is finite
 _RANGES = {
     "log": (0.0, math.inf, "above 0"),
     "logit": (0.0, 1.0, "a probability between 0 and 1"),
@@ -52,7 +55,7 @@ class Link:
         """Return predictions of margins."""
         if self.name == "own":
             raise ParameterError(
-                "the loss is of the user's own, and so is what its sums mean: ask the model to predict"
+                "the loss is the user's own, and only the model turns sums into predictions: call its predict"
             )
         if self.name == "log":
             return exp(margin)
@@ -75,7 +78,7 @@ class Link:
         return prediction
 
     def margin(self, prediction: float) -> float:
-        """Return the margin of a prediction; a ParameterError if no margin stands for it."""
+        """Return the margin of a prediction; raise a ParameterError if none leads to it."""
         low, high, phrase = _RANGES.get(self.name, (-math.inf, math.inf, "a finite number"))
         if not low < prediction < high:
             raise ParameterError(
@@ -88,12 +91,12 @@ IDENTITY = Link()
 
 
 def both_classes(second: np.ndarray) -> np.ndarray:
-    """Return the probabilities of two classes, (rows, 2), of those of the second.
+    """Return the probabilities of both classes, (rows, 2), given those of the second.
 
     >>> both_classes(np.array([0.25]))
     array([[0.75, 0.25]])
     """
-    if len(second) == 1:  # to fill an array takes three times as long as to make one
+    if len(second) == 1:  # filling an array takes three times as long as creating one
         share = second.item()
         return np.array([[1.0 - share, share]])
     both = np.empty((len(second), 2))

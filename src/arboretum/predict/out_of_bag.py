@@ -1,9 +1,9 @@
-"""A forest judged by rows it has not seen: for every row, only the trees whose bag lacks it answer.
+"""A forest evaluated on rows it has not seen: a row is predicted only by the trees whose bag lacks it.
 
         tree 0   tree 1   tree 2        mean over the trees that have not seen the row
 row 0   in bag     .8     in bag        .8
 row 1     .2       .4     in bag        .3
-row 2   in bag   in bag   in bag        nothing: left out of the score, and counted
+row 2   in bag   in bag   in bag        no answer: left out of the score, and counted
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["OutOfBag", "check_coverage", "errors_of", "out_of_bag"]
 
 @dataclass(frozen=True, eq=False)
 class OutOfBag:
-    """What trees say about rows they have not seen.
+    """What trees predict for rows they have not seen.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class OutOfBag:
 
     @classmethod
     def from_state(cls, state: Any, shape: tuple[int, int, int], n_trees: int) -> OutOfBag:
-        """Build it from what `to_state` returned; any nonsense is a ModelFileError.
+        """Build it from what `to_state` returned; raise a ModelFileError if that is damaged.
 
         ``shape`` is (rows, outputs, values).
         """
@@ -78,7 +78,7 @@ class OutOfBag:
 
 
 def check_coverage(found: OutOfBag, what: str = "tree") -> None:
-    """Say so if rows have no out-of-bag answer; if no row has one that is an error."""
+    """Warn if some rows have no out-of-bag answer; raise a DataError if no row has one."""
     n, never = len(found.n_trees), int(np.count_nonzero(found.n_trees == 0))
     if never == n:
         raise DataError(

@@ -1,12 +1,12 @@
-"""A fitted model as a plain function of arrays: what a server asks, row by row.
+"""A fitted model as a plain function of arrays, as a server needs it row by row.
 
-    model ── predictor("predict_proba") ──► Predictor     all checks and layouts, once
-    rows ──► Predictor ──► numbers                         a shape, one compiled call, what sums mean
+    model ── predictor("predict_proba") ──► Predictor     checks and layouts are made once
+    rows ──► Predictor ──► numbers                         check of the shape, one compiled call, link
     one row ───► the same; its link is applied in place (answers.py)
 
-It knows the trees as one array (packed.py) and of the model what answers mean, nothing else: it stays as it
-is when the model is fitted again, can be sent to other processes, and may be called by any number of threads,
-because a call writes to nothing but its own answer.
+It holds the trees as one array (packed.py) and how the model turns sums into answers, nothing else: it does
+not change when the model is fitted again, can be sent to other processes, and may be called from any number
+of threads, because a call writes only to its own answer.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _MANY_ROWS = 1 << 20  # enough for any layout to be worthwhile
 
 
 class Predictor:
-    """``predictor(X)`` answers as a method of the model did when it was made, bit by bit.
+    """``predictor(X)`` returns, bit by bit, what a method of the model returned when the predictor was made.
 
     Made by ``model.predictor(method)``.
 
     Attributes
     ----------
     method : str
-        The method of the model that it answers for.
+        The method of the model that it stands for.
     n_features : int
         Columns of X.
     """
@@ -51,15 +51,13 @@ class Predictor:
     _model: Any  # without its trees
     _meaning: Callable[[np.ndarray], Any]
     _packed: np.ndarray | None
-    _of_many: Engine | None  # for many rows; None: the packed trees serve them, too
-    _ensemble: Ensemble | None  # where the trees cannot be packed
+    _of_many: Engine | None  # for many rows; None: the packed trees are used for these, too
+    _ensemble: Ensemble | None  # if the trees cannot be packed, else None
     _base: np.ndarray
     _total: float | None  # what sums are divided by
     _absent: float | None
-    _one_row: tuple[int, int]  # the usual shape of X,
-    _one_answer: (
-        tuple[int, int] | None
-    )  # and that of its answer, where there is a shorter way to it
+    _one_row: tuple[int, int]  # the shape of X with one row
+    _one_answer: tuple[int, int] | None  # and of its answer; None if there is no shortcut
     _of_row: Callable[[np.ndarray], Any] | None
     _answer: Callable[..., None]
 
@@ -90,18 +88,18 @@ class Predictor:
         })  # fmt: skip
 
     def __call__(self, X: Any) -> Any:
-        """Return the answers to rows.
+        """Return the answers for rows.
 
         Parameters
         ----------
         X : float array of shape (n_rows, n_features), or (n_features,) for one row
-            Numbers as the model sees them: NaN is missing, a category is its place among the categories of
-            its column (`encode` makes such an array of a table). Nothing but the shape is checked.
+            Numbers as the model sees them: NaN is missing, a category is its index among the categories of
+            its column (`encode` turns a table into such an array). Nothing but the shape is checked.
 
         Returns
         -------
         array, or what the method returns
-            One answer per row; to one row of one dimension also an array of one answer.
+            One answer per row; for a single row given as one dimension, an array of one answer.
         """
         if type(X) is not np.ndarray or X.dtype is not _FLOAT or not X.flags.carray:
             X = self._floats(X)
@@ -115,7 +113,7 @@ class Predictor:
                 X = X.reshape(1, -1)
             if X.ndim != 2 or X.shape[1] != self.n_features:
                 raise DataError(
-                    f"X has the shape {X.shape}, the predictor takes (rows, {self.n_features}) or one row "
+                    f"X has the shape {X.shape}; the predictor takes (rows, {self.n_features}) or one row "
                     f"of {self.n_features} numbers"
                 )
         if self._absent is not None:
@@ -133,7 +131,7 @@ class Predictor:
             ) from error
 
     def _answers(self, X: np.ndarray) -> np.ndarray:
-        """Return what trees say together, as `Ensemble.answers` does."""
+        """Return the combined answers of all trees, as `Ensemble.answers` does."""
         if self._ensemble is not None:
             return self._ensemble.answers(DenseMatrix(X))
         if len(X) < PREDICTOR_ROWS or self._of_many is None:
@@ -147,7 +145,7 @@ class Predictor:
         return answers if self._base.ndim == 2 else answers.reshape(len(X), *self._base.shape[1:])
 
     def encode(self, X: Any) -> np.ndarray:
-        """Return a table, of words too, as the array of numbers that the predictor takes."""
+        """Return a table, which may contain text, as the array of numbers that the predictor takes."""
         matrix = self._model._encode(X)
         return matrix.rows(0, matrix.n_rows)
 
@@ -180,7 +178,7 @@ class Predictor:
 
 
 def _answer_packed() -> Callable[..., None]:
-    """Return the compiled call; it takes arrays for what `Predictor` has made sure they are."""
+    """Return the compiled call, which checks no array: `Predictor` has done so."""
     from arboretum.engine.compiler.by_address import form_of
     from arboretum.engine.predict.packed_walk import answer_packed
 

@@ -1,14 +1,14 @@
 """The proof that a model from a file can predict: every index that a kernel will use lies in its array.
 
-Kernels look nothing up twice, so a file must be shown sound before the first of them runs:
+Kernels do not check their indices, so a file must be proved sound before the first of them runs:
 
     schema ── columns, categories ──► every tree (structure/sound.py): links, columns, sets, children
-                                          │ kinds of questions, one width of answers
+                                          │ kinds of splits, same number of answers
                                           ▼
-                                      the ensemble: whole rounds, weights, base, shares of classes
+                                      the ensemble: whole rounds, weights, base, class probabilities
 
-A family says in `_questions` what its trees ask and in `_spreads` whether they send rows down several
-branches; everything else follows from the ensemble itself.
+A family lists in `_questions` which kinds of splits its trees have, and sets `_spreads` if they send rows
+down several branches; everything else follows from the ensemble itself.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["YES_NO", "prove_ensemble", "prove_shares"]
 
-YES_NO = (THRESHOLD, SUBSET)  # what all but C4.5 and ID3 ask
-_ROUNDING = 1e-6  # shares are divided and summed in floating point
+YES_NO = (THRESHOLD, SUBSET)  # the kinds of splits of all models but C4.5 and ID3
+_ROUNDING = 1e-6  # probabilities are divided and summed in floating point
 
 
 def prove_ensemble(
@@ -40,18 +40,18 @@ def prove_ensemble(
     questions: Sequence[int] = YES_NO,
     spreads: bool = False,
 ) -> None:
-    """Raise a ModelFileError unless the trees answer together, over the columns of the schema.
+    """Raise a ModelFileError unless the trees fit each other and the columns of the schema.
 
     Parameters
     ----------
     ensemble : Ensemble
-        Of trees that `validate_tree` has found sound, each by itself.
+        Its trees must have passed `validate_tree`, each by itself.
     schema : Schema
         The columns that rows will have.
     questions : list of kinds
-        That its trees may ask.
+        The kinds of splits that its trees may have.
     spreads : bool
-        Whether they may send a row that misses a value down several branches.
+        Whether they may send a row with a missing value down several branches.
     """
     trees = ensemble.trees
     weights, base = ensemble.weights, ensemble.base
@@ -68,10 +68,10 @@ def prove_ensemble(
 def _prove_questions(
     trees: Sequence[Tree], schema: Schema, questions: Sequence[int], spreads: bool
 ) -> None:
-    """All trees at once: they ask about the columns of the model, in its ways."""
+    """Check that all trees split on the columns of the model, with its kinds of splits."""
     for number, tree in enumerate(trees):
         if tree.schema is not schema and tree.n_features != schema.n_features:
-            raise ModelFileError(f"tree {number} asks about other columns than the model has")
+            raise ModelFileError(f"tree {number} has other columns than the model")
     parts = pieces(trees)
     ends = np.cumsum(sizes_of(parts))
 
@@ -81,7 +81,7 @@ def _prove_questions(
 
     kind = np.concatenate(arrays_of(parts, "kind"))
     allowed = np.isin(np.arange(256), (LEAF, *questions))  # by kind
-    refuse(~allowed[kind], "asks questions that trees of this model do not ask")
+    refuse(~allowed[kind], "has splits that trees of this model do not have")
     spreading = (kind != LEAF) & (np.concatenate(arrays_of(parts, "missing_child")) < 0)
     if not spreads:
         refuse(
@@ -96,7 +96,7 @@ def _prove_questions(
 
 
 def _spreads_all(tree: Tree) -> bool:
-    """Return whether the branches of every division take a row whole among them."""
+    """Return whether the shares of the branches of every spreading split add up to 1."""
     parts = np.cumsum(np.append(0.0, tree.share))
     split = ~tree.is_leaf & (tree.missing_child < 0)
     first, n = tree.first_child[split], tree.n_children[split]
@@ -104,7 +104,7 @@ def _spreads_all(tree: Tree) -> bool:
 
 
 def _prove_widths(ensemble: Ensemble) -> None:
-    """All leaves say as many numbers; together, the trees of a round say one for every answer."""
+    """Check that all leaves have the same shape, and that a round has one number for every answer."""
     trees, base = ensemble.trees, ensemble.base
     shape = trees[0].value.shape[1:]
     if {value.shape[1:] for value in arrays_of(pieces(trees), "value")} != {shape}:
@@ -112,13 +112,15 @@ def _prove_widths(ensemble: Ensemble) -> None:
     numbers = read_leaves(trees[0].value[:1], ensemble.reading).shape[1]
     together = ensemble.rule in ("mean", "median")  # every tree answers for all outputs
     if base.size % numbers or ((together or numbers > 1) and numbers != base.size):
-        raise ModelFileError(f"its trees say {numbers} numbers, and it answers {base.size}")
+        raise ModelFileError(
+            f"its trees have {numbers} numbers per leaf, but it answers {base.size}"
+        )
     if len(trees) % ensemble.per_round:
         raise ModelFileError("its trees do not make whole rounds")
 
 
 def _prove_range(ensemble: Ensemble) -> None:
-    """The largest leaves of all trees together stay within the range of floats; a median adds nothing up."""
+    """Check that the sum of the largest leaves of all trees is a finite float; a median has no sum."""
     if ensemble.rule == "median":
         return
     parts = pieces(ensemble.trees)
@@ -132,9 +134,9 @@ def _prove_range(ensemble: Ensemble) -> None:
 
 
 def prove_shares(trees: Sequence[Tree], n_classes: Sequence[int]) -> None:
-    """Raise a ModelFileError unless every node has shares of the classes of every output."""
+    """Raise a ModelFileError unless every node has probabilities of the classes of every output."""
     width = max(n_classes)
-    beyond = np.arange(width) >= np.array(n_classes)[:, None]  # an output of fewer classes
+    beyond = np.arange(width) >= np.array(n_classes)[:, None]  # outputs with fewer classes
     for number, tree in enumerate(trees):
         value = tree.value
         if value.shape[1:] != beyond.shape:
@@ -142,5 +144,5 @@ def prove_shares(trees: Sequence[Tree], n_classes: Sequence[int]) -> None:
         fair = (value.min() >= 0.0) and bool((np.abs(value.sum(axis=2) - 1.0) < _ROUNDING).all())
         if not fair or (value * beyond).any():
             raise ModelFileError(
-                f"a node of tree {number} has numbers that are no shares of its classes"
+                f"a node of tree {number} has numbers that are not probabilities of its classes"
             )

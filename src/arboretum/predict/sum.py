@@ -1,8 +1,8 @@
-"""Asking many trees: what their leaves add to the outputs of a row, summed in the order of the trees.
+"""Predicting with many trees: what their leaves add to the outputs of a row, in the order of the trees.
 
-The engines of prediction (engines/) all give the same bits, because every number of a row is added to in the
-order of the trees, however rows are shared out. `choose` takes the one that costs least for these trees and
-this number of rows.
+All prediction engines (engines/) give the same bits: every sum of a row is built up in the order of the
+trees, however the rows are distributed over blocks and threads. `choose` picks the cheapest engine for these
+trees and this number of rows.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 
 __all__ = ["Terms", "leaves_in"]
 
-_LEAVES = 1 << 22  # found at a time before their values are yielded tree by tree
+_LEAVES = 1 << 22  # leaves found at a time before their values are yielded tree by tree
 
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """What the nodes of many trees add to the sum of a row.
+    """What the nodes of many trees add to the sums of a row.
 
     Attributes
     ----------
     trees : list of Tree
         Over the same columns.
     values : list of float64 arrays of shape (nodes, k)
-        What the nodes of every tree add; k is the same for all.
+        The numbers that the nodes of every tree add; k is the same for all trees.
     columns : int64 array
-        The output that the first of a tree's k numbers is added to: where k is 1 every tree has its own.
+        The output that the first of a tree's k numbers is added to; where k is 1, every tree has its own.
     """
 
     trees: list[Tree]
@@ -70,13 +70,13 @@ class Terms:
         return {}
 
     def laid_out(self, engine: type[Engine]) -> Engine | None:
-        """Return an engine for these trees, made once; None if it does not take them."""
+        """Return an engine for these trees, made once; None if it does not support them."""
         if engine not in self._laid_out:
             self._laid_out[engine] = engine.lay_out(self)
         return self._laid_out[engine]
 
     def _engine_for(self, n_rows: int) -> Engine:
-        """Return the engine of least cost; the last one is kept, as a server asks the same again."""
+        """Return the engine of least cost; the last one is kept, because servers repeat calls of one size."""
         last = self.__dict__.get("_last_engine")
         if last is None or last[0] != n_rows:
             last = self.__dict__["_last_engine"] = (n_rows, choose(self, n_rows))
@@ -84,7 +84,7 @@ class Terms:
 
     # ------------------------------------------------------------------ all trees together
     def add(self, matrix: Matrix, total: np.ndarray, n_jobs: int = 1) -> None:
-        """Add what the leaves of all rows say to ``total``, (rows, outputs)."""
+        """Add the numbers of the leaves that all rows reach to ``total``, (rows, outputs)."""
         if not self.trees:
             return
         engine = self._engine_for(matrix.n_rows)
@@ -104,14 +104,14 @@ class Terms:
         starts = np.cumsum([0, *map(len, self.trees[:-1])])
         return (found - starts.astype(np.uint64)).astype(np.int32)
 
-    def said(self, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
-        """Return the one number that every tree by itself says of all rows, (rows, trees)."""
+    def numbers(self, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
+        """Return the one number that every tree alone gives for every row, (rows, trees)."""
         leaves = self.leaves(matrix, n_jobs)
         starts = np.cumsum([0, *map(len, self.trees[:-1])])
         return np.concatenate(self.values)[:, 0][leaves + starts]
 
     def each(self, matrix: Matrix, n_jobs: int = 1) -> Iterator[np.ndarray]:
-        """Yield what every tree by itself says of all rows, (rows, k)."""
+        """Yield, tree by tree, what it alone gives for all rows, (rows, k)."""
         for part in self._parts(max(1, _LEAVES // max(1, matrix.n_rows))):
             if any(tree.spreads for tree in part.trees):
                 for one in part._parts(1):  # a row may be in several leaves

@@ -1,7 +1,8 @@
-"""Sending rows down a tree: which leaf does each row reach, and by which nodes?
+"""Sending rows down a tree: which leaf does each row reach, and through which nodes?
 
-Rows are taken in blocks that fit the cache; a block is made C-contiguous float64 whatever the table is,
-and threads share out the blocks. A tree of thresholds and sets takes the fast walk, others the general one.
+Rows are processed in blocks that fit the cache; each block is converted to C-contiguous float64, and the
+blocks are distributed over the threads. Trees that split on thresholds and sets take the fast walk, others
+the general one.
 """
 
 from __future__ import annotations
@@ -33,22 +34,22 @@ __all__ = [
     "walk_sum",
 ]
 
-_BLOCK_VALUES = 1 << 18  # values of a block: two megabytes
-_SHARED_VALUES = 1 << 15  # so few are not worth a second thread
-_FEW_ROWS = 64  # fit any block
-_BLOCKS_EACH = 4  # blocks a thread should find
-_FEW_TREES = 8  # that are laid out one by one
+_BLOCK_VALUES = 1 << 18  # values in a block: two megabytes
+_SHARED_VALUES = 1 << 15  # up to this many values, one thread is faster
+_FEW_ROWS = 64  # always one block
+_BLOCKS_EACH = 4  # blocks per thread
+_FEW_TREES = 8  # fewer are laid out one by one
 
 
 def _is_plain(tree: Tree) -> bool:
-    """Return whether a tree asks only for thresholds: it may take the fast walk."""
+    """Return whether a tree splits on thresholds only, so that it can take the fast walk."""
     return _once(
         tree, "_plain", lambda: not np.any(tree.kind > THRESHOLD) and tree.surrogates is None
     )
 
 
 def _has_sets(tree: Tree) -> bool:
-    """Return whether a tree asks for thresholds and sets of categories only."""
+    """Return whether a tree splits on thresholds and sets of categories only."""
     return _once(tree, "_sets", lambda: not np.any(tree.kind > SUBSET) and tree.surrogates is None)
 
 
@@ -69,9 +70,9 @@ def _links(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
 
 
 def link_all(trees: Sequence[Tree]) -> None:
-    """Lay trees that lie together out for the fast walk in one go; others are when they are walked.
+    """Lay out trees that share arrays for the fast walk at once; others are laid out when they are walked.
 
-    Tree by tree it takes several times as long, and longer than the first walk itself.
+    Tree by tree this takes several times as long, longer than the first walk itself.
     """
     if len(trees) < _FEW_TREES or "_links" in trees[0].__dict__:
         return
@@ -91,7 +92,9 @@ def _link_together(together: SharedNodes, first: int, end: int, trees: Sequence[
     if any(tree.surrogates is not None for tree in trees):
         return
     start = np.array(together.start[first : end + 1]) - together.start[first]
-    own = np.arange(len(kind)) - np.repeat(start[:-1], np.diff(start))  # numbers within the tree
+    own = np.arange(len(kind)) - np.repeat(
+        start[:-1], np.diff(start)
+    )  # node numbers within the tree
     link = np.where(leaf, own, together.cut("first_child", first, end)) << 32
     link |= np.where(leaf, 0, missing.astype(np.int64) << 31 | together.cut("feature", first, end))
     threshold = np.where(leaf, np.inf, together.cut("threshold", first, end))
@@ -101,10 +104,10 @@ def _link_together(together: SharedNodes, first: int, end: int, trees: Sequence[
         threshold[is_set] = together.cut("bits_start", first, end)[is_set]
         plain = (np.add.reduceat(is_set, start[:-1]) == 0).tolist()
     word, places, n_codes = link.view(np.uint64), start.tolist(), _n_codes(trees[0])
-    for tree, asks_numbers, a, b in zip(trees, plain, places, places[1:], strict=False):
+    for tree, is_plain, a, b in zip(trees, plain, places, places[1:], strict=False):
         tree.__dict__.update(
             _links=(threshold[a:b], word[a:b]),
-            _plain=asks_numbers,
+            _plain=is_plain,
             _sets=True,
             _codes=n_codes,
             spreads=False,
@@ -147,7 +150,7 @@ def _n_codes(tree: Tree) -> np.ndarray:
 
 
 def _heaviest(tree: Tree) -> np.ndarray:
-    """Return the child a missing value takes; where it takes all, the heaviest (the first of equals)."""
+    """Return the child a missing value goes to; where it goes to all, the heaviest (the first of equals)."""
     spread = np.flatnonzero((tree.missing_child < 0) & (tree.kind != LEAF))
     if not len(spread):
         return tree.missing_child
@@ -159,7 +162,7 @@ def _heaviest(tree: Tree) -> np.ndarray:
 
 
 def _once(tree: Tree, name: str, make: Callable[[], Any]) -> Any:
-    """Return what ``make`` made of a tree the first time."""
+    """Return the result of ``make``, computed at the first call and kept with the tree."""
     if name not in tree.__dict__:
         tree.__dict__[name] = make()  # a cache: the tree itself stays as it is
     return tree.__dict__[name]
@@ -175,7 +178,7 @@ def leaves_of(
 ) -> np.ndarray:
     """Return the leaf every row of an encoded table reaches.
 
-    ``complete``: whether it has no missing value; None looks.
+    ``complete``: whether it has no missing value; None: find out.
     """
     from arboretum.engine.predict.walk import is_complete
 
@@ -193,7 +196,7 @@ def walk_block(
 ) -> np.ndarray:
     """Return the leaf every row of a C-contiguous block of values reaches.
 
-    ``complete`` promises that no value of X is missing: the walk is then shorter.
+    ``complete`` promises that no value of X is missing, which makes the walk faster.
     """
     from arboretum.engine.predict.walk import walk, walk_general, walk_sets
 
@@ -208,7 +211,7 @@ def walk_block(
 
 
 def _sets(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sets of categories of the fast walk, and how many categories every column has."""
+    """Return the sets of categories for the fast walk, and the number of categories of every column."""
     from arboretum.engine.compiler.decorators import writable
 
     return _once(
@@ -219,9 +222,10 @@ def _sets(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
 def walk_sum(
     tree: Tree, value: np.ndarray, X: np.ndarray, complete: bool, total: np.ndarray
 ) -> None:
-    """Add ``value`` of the leaf every row of a block reaches, (nodes, ...), to ``total``.
+    """Add the ``value``, (nodes, ...), of the leaf that every row of a block reaches to ``total``.
 
-    Where a value is missing and the tree spreads such rows, a row reaches several leaves, each by a share.
+    Where a value is missing and the tree spreads such rows, a row reaches several leaves, with a share in
+    each.
     """
     from arboretum.engine.predict.walk import add_values, walk_add
 
@@ -238,7 +242,7 @@ def walk_sum(
 
 
 def _spread(tree: Tree, value: np.ndarray, X: np.ndarray, out: np.ndarray) -> None:
-    """Write the values of the leaves every row of a block reaches, (rows, numbers), by the share of each."""
+    """Write the mean value of the leaves every row of a block reaches, (rows, numbers), by its shares."""
     from arboretum.engine.cases.cases import Questions
     from arboretum.engine.cases.propagate import spread_proba
     from arboretum.engine.compiler.decorators import writable
@@ -255,7 +259,7 @@ def _spread(tree: Tree, value: np.ndarray, X: np.ndarray, out: np.ndarray) -> No
 
 
 def proba_of(tree: Tree, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
-    """Return the values of the leaves every row reaches, (rows, n_values), by the share of each."""
+    """Return the mean value of the leaves every row reaches, (rows, n_values), weighted by its shares."""
     if not tree.spreads:
         return tree.value[leaves_of(tree, matrix, n_jobs), 0]
     value = tree.value[:, 0]
@@ -293,7 +297,7 @@ def run_blocks(go: Callable[[int, int, np.ndarray], None], matrix: Matrix, n_job
     if 0 < n <= _FEW_ROWS:  # one block, without the thread pool
         go(0, n, writable(matrix.rows(0, n)))
         return
-    if n_jobs > 1 and n * width > _SHARED_VALUES:  # some for every thread
+    if n_jobs > 1 and n * width > _SHARED_VALUES:  # several blocks for every thread
         step = min(step, -(-n // (_BLOCKS_EACH * n_jobs)))
     blocks = [(lo, min(lo + step, n)) for lo in range(0, n, step)]
 

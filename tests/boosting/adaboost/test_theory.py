@@ -238,4 +238,4 @@ def test_plots_show_what_they_say():
     with pytest.raises(ParameterError, match="numbers from 1 to 12"):
         plot_margins(model, frame, y, rounds=[13])
     with pytest.raises(ParameterError, match="needs a fitted AdaBoostClassifier"):
-        plot_margins(CARTClassifier(), frame, y)
+        plot_margins(CARTClassifier().fit(frame, y), frame, y)

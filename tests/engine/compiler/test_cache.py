@@ -39,6 +39,23 @@ def test_the_hash_follows_imports_and_nothing_else(monkeypatch, tmp_path):
     assert {name for name in texts if after[name] != before[name]} == {"a.py", "split/b.py", "c.py"}
 
 
+@pytest.mark.parametrize(
+    ("text", "is_same"),
+    [
+        ('"""Text."""\n\n\ndef f(x):\n    """More."""\n    # why\n    return x + 1  # so\n', True),
+        ("def f(x):\n    return x + 2\n", False),
+        ('def f(x):\n    "#"\n    return x + 1\n', True),
+        ('def f(x):\n    return x + 1\n"#"\n', False),
+    ],
+)
+def test_comments_and_docstrings_make_no_other_code(text, is_same, tmp_path):
+    plain, other = tmp_path / "plain.py", tmp_path / "other.py"
+    plain.write_text("def f(x):\n    return x + 1\n")
+    other.write_text(text)
+    assert (sources.code_hash(plain) == sources.code_hash(other)) is is_same
+    assert sources.source_hash(plain) != sources.source_hash(other)
+
+
 def test_every_import_of_the_engine_is_followed():
     """What a module of the engine has loaded from the engine is what its hash is made of."""
     from arboretum.engine.second_order import grow
@@ -51,7 +68,7 @@ def test_every_import_of_the_engine_is_followed():
 
 
 def test_the_directory_changes_with_the_version(monkeypatch):
-    monkeypatch.setattr(cache.arboretum, "__version__", "99.0")
+    monkeypatch.setattr(cache, "__version__", "99.0")
     assert cache.cache_directory().name == "kernels-99.0"
 
 

@@ -90,9 +90,9 @@ def test_contributions_stop_where_predictions_do():
 
 def test_questions_that_exclude_each_other():
     booster = ab.XGBRegressor(n_estimators=2).fit(X, Z).get_booster()
-    with pytest.raises(ParameterError, match="pred_leaf and pred_contribs cannot be had at once"):
+    with pytest.raises(ParameterError, match="pred_leaf and pred_contribs exclude each other"):
         booster.predict(X, pred_leaf=True, pred_contribs=True)
-    with pytest.raises(ParameterError, match="approx_contribs says how"):
+    with pytest.raises(ParameterError, match="approx_contribs sets how"):
         booster.predict(X, approx_contribs=True)
 
 

@@ -29,7 +29,7 @@ import numpy as np
 
 from arboretum.engine.compiler import private
 from arboretum.engine.compiler.private import OmittedArg
-from arboretum.engine.compiler.sources import ENGINE, source_hash
+from arboretum.engine.compiler.sources import ENGINE, code_hash
 
 __all__ = ["DEMO", "TABLE", "Signature", "describe", "example", "is_current"]
 __all__ += ["read_table", "record", "stale_users", "write_table"]
@@ -258,7 +258,7 @@ def _sources_of_users(signatures: Iterable[Signature]) -> dict[str, str]:
 @cache
 def _hash_of_module(module: str) -> str:
     path = ENGINE.parents[1].joinpath(*module.split(".")).with_suffix(".py")
-    return source_hash(path) if path.is_file() else ""
+    return code_hash(path) if path.is_file() else ""
 
 
 def read_table(path: Path = TABLE) -> Iterator[Signature]:

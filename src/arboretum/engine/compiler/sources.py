@@ -8,12 +8,16 @@ That is its module, and every module of the engine that one imports, directly or
 
 from __future__ import annotations
 
+import ast
 import functools
 import hashlib
+import io
 import re
+import tokenize
+from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["ENGINE", "source_hash"]
+__all__ = ["ENGINE", "code_hash", "source_hash"]
 
 ENGINE = Path(__file__).parents[1]
 _NO_PART = [Path(__file__).with_name(name) for name in ("cache.py", "signatures.py")]
@@ -27,9 +31,18 @@ def source_hash(path: Path) -> str:
     >>> source_hash(Path(decorators.__file__)) == source_hash(Path(decorators.__file__))
     True
     """
+    return _hash(path, _text)
+
+
+def code_hash(path: Path) -> str:
+    """Return a hash as `source_hash` does, which new comments and docstrings do not change."""
+    return _hash(path, _code)
+
+
+def _hash(path: Path, read: Callable[[Path], bytes]) -> str:
     digest = hashlib.sha256()
     for source in sorted(_sources(path)):
-        digest.update(_text(source))
+        digest.update(read(source))
     return digest.hexdigest()[:16]
 
 
@@ -57,3 +70,21 @@ def _imported(path: Path) -> frozenset[Path]:
 @functools.cache
 def _text(path: Path) -> bytes:
     return path.read_bytes()
+
+
+@functools.cache
+def _code(path: Path) -> bytes:
+    """Return the text of a file without comments, docstrings and blank lines."""
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (
+            ast.get_docstring(node, clean=False) is not None
+        ):
+            first, last = node.body[0].lineno, node.body[0].end_lineno or 0
+            lines[first - 1 : last] = [""] * (last - first + 1)
+    return "\n".join(filter(None, map(str.rstrip, lines))).encode()

@@ -1,1 +1,1 @@
-"""Rows and grown trees: walking down, asking by bit masks, sharing leaves."""
+"""Rows and grown trees: walking down, evaluating by bit masks, sharing leaves."""

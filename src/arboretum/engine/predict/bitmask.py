@@ -1,15 +1,15 @@
-"""Many small trees asked at once, without walking: a leaf is a bit, an answer to a question a mask.
+"""Many small trees evaluated at once, without walking: a leaf is a bit, the outcome of a split is a mask.
 
-The values of a column that trees tell apart are numbered: place 0 before its first threshold, and so on,
-and a last place for missing values. For every tree and place, a mask keeps the leaves that a row with this
+The thresholds of a column divide its values into numbered places: place 0 up to its first threshold, and so
+on, and a last place for missing values. For every tree and place, a mask has the leaves that a row with this
 value can still reach:
 
     x₃ lies in place 2   ->   tree 0: 0 0 1 1 0 1 1 1     tree 1: 1 1 1 0 0 …
     x₅ lies in place 7   ->   tree 0: 1 1 0 1 1 1 0 0
     all columns, and-ed  ->   tree 0: 0 0 0 1 0 0 0 0     one bit is left: the leaf
 
-Masks of one place lie side by side for a group of trees, so that a few wide instructions answer for all
-of them. A row costs its columns times groups, however deep the trees are.
+Masks of one place lie side by side for a group of trees, so that a few wide instructions evaluate all of
+them. The cost of a row is columns × groups, however deep the trees are.
 """
 
 from __future__ import annotations
@@ -25,38 +25,36 @@ from arboretum.engine.predict.tournament import n_below
 __all__ = ["MaskWork", "Masks", "add_answers", "add_vectors", "fill_masks"]
 
 GROUP = 32  # trees whose masks lie side by side
-ROWS = 512  # whose places are found before trees are asked
+ROWS = 512  # rows whose places are found before trees are evaluated
 _THRESHOLD = 1  # kind of a node (structure/tree.py)
 _NONE, _ONE, _TWO, _THREE, _FOUR, _EIGHT = (np.uint64(k) for k in (0, 1, 2, 3, 4, 8))
 
 
 class Masks(NamedTuple):
-    """The trees of a model, laid out by the columns they ask for."""
+    """The trees of a model, laid out by the columns they split on."""
 
-    features: np.ndarray  # (n_asked,) int64, the columns that are asked for
-    n_categories: np.ndarray  # (n_asked,) int64, of each; -1: a number
-    cuts: np.ndarray  # (n_cuts,) float64, the thresholds of all columns, each in order
+    features: np.ndarray  # (n_asked,) int64, the columns that the trees split on
+    n_categories: np.ndarray  # (n_asked,) int64, categories of each; -1: a number
+    cuts: np.ndarray  # (n_cuts,) float64, the thresholds column by column, each sorted
     cuts_start: np.ndarray  # (n_asked + 1,) int64
     place_start: np.ndarray  # (n_asked + 1,) int64; the last place is for missing values
     masks: np.ndarray  # (n_groups, n_places, GROUP) uint32 or uint64
     asked: (
         np.ndarray
-    )  # (n_asked_by_groups,) uint64, which of the columns a group asks for, group by group
+    )  # (n_asked_by_groups,) uint64, places in `features` of the columns of each group
     asked_start: np.ndarray  # (n_groups + 1,) int64
-    value: np.ndarray  # (n_trees, n_leaves[, n_outputs]) float64, what leaves answer
-    outputs: (
-        np.ndarray
-    )  # (n_trees,) int64, the output of every tree, where a leaf answers one number
+    value: np.ndarray  # (n_trees, n_leaves[, n_outputs]) float64, the numbers of the leaves
+    outputs: np.ndarray  # (n_trees,) int64, the output of every tree, if leaves have one number
 
 
 class MaskWork(NamedTuple):
-    """What a block of rows is worked on; one per thread."""
+    """Scratch arrays for a block of rows; one per thread."""
 
     x: np.ndarray  # (ROWS,) float64
     rank: np.ndarray  # (ROWS,) uint64
     places: np.ndarray  # (ROWS, n_asked) uint32
-    alive: np.ndarray  # (GROUP,) uint32 or uint64, as the masks: leaves that can still be reached
-    whole: np.ndarray  # (GROUP,) uint32 or uint64: the same, all of them
+    alive: np.ndarray  # (GROUP,) uint32 or uint64, like the masks: leaves that can still be reached
+    whole: np.ndarray  # (GROUP,) uint32 or uint64, with all bits set
     leaves: np.ndarray  # (GROUP, 8) uint64
     answers: np.ndarray  # (GROUP, 8) float64
     sums: np.ndarray  # (n_outputs, 8) float64
@@ -65,19 +63,19 @@ class MaskWork(NamedTuple):
 class MaskRows(NamedTuple):
     """Up to eight rows; numbers only."""
 
-    first: int  # in the block
-    start: int  # among those whose places are known
+    first: int  # number of the first row in the block
+    start: int  # among the rows whose places have been found
     size: int
 
 
 @kernel(makes_arrays=True)
 def fill_masks(layout, nodes, asked, starts, leaf_nodes):
-    """Take from the masks of every tree what each of its questions rules out.
+    """Clear the bits of the leaves that each split of every tree excludes.
 
     ``nodes`` is (kind, threshold, first child, missing child, start of its bits, bits) of all trees, one
-    behind the other; children are counted from the tree's own first node. ``asked`` is which of the layout's
-    columns a node asks for, ``starts`` where trees begin, and the end. Which node every leaf is goes into
-    ``leaf_nodes``, (trees, leaves).
+    after the other; children are counted from the tree's own first node. ``asked`` is the layout's column
+    that a node splits on; ``starts`` is where trees begin, and the end. ``leaf_nodes``, (trees, leaves), gets
+    the node of every leaf.
 
     nodes (kind, threshold, first_child, missing_child, bits_start, bits) uint8, float64, int32,
     int32, int64 and uint32, each (n_nodes,) but bits (n_words,); asked (n_nodes,) int64; starts
@@ -104,7 +102,7 @@ def fill_masks(layout, nodes, asked, starts, leaf_nodes):
             child, f = root + first_child[node], asked[node]
             no_left, no_right = ~reach[child], ~reach[child + 1]
             first, last = place_start[f], place_start[f + 1] - 1
-            if kind[node] == _THRESHOLD:  # place p holds the values above p thresholds
+            if kind[node] == _THRESHOLD:  # values in place p lie above p thresholds
                 low, high = layout.cuts_start[f], layout.cuts_start[f + 1]
                 middle = first + n_below(layout.cuts, low, high, threshold[node]) + 1
                 for place in range(first, middle):
@@ -122,9 +120,9 @@ def fill_masks(layout, nodes, asked, starts, leaf_nodes):
 
 @subkernel
 def _rank(cuts, start, end, x, rank):
-    """Write how many of the cuts start:end, in order, lie below each of some values.
+    """Write how many of the sorted cuts start:end lie below each of some values.
 
-    All values take the same steps of a binary search, one step at a time: nothing has to be guessed.
+    All values take the same steps of a binary search, one step at a time, so no branch is mispredicted.
 
     cuts (n_cuts,) float64; x (ROWS,) float64; rank (ROWS,) uint64, written.
     """
@@ -140,7 +138,7 @@ def _rank(cuts, start, end, x, rank):
 
 @subkernel
 def _find_places(layout, X, start, end, work):
-    """Write the places of the rows start:end, (rows, columns asked).
+    """Write the places of the rows start:end, (rows, columns in use).
 
     X (n_rows, n_columns) float64.
     """
@@ -165,9 +163,9 @@ def _find_places(layout, X, start, end, work):
 
 @subkernel
 def _reach(layout, group, row, work):
-    """And the masks of all places of a row: one leaf of every tree of the group is left alive.
+    """Combine the masks of all places of a row by bitwise and: one leaf per tree of the group is left.
 
-    Four columns at a time; the last one may come again, which rules out nothing new.
+    Four columns at a time; the last one may be repeated, which changes nothing.
     """
     alive, masks, places, asked = work.alive, layout.masks[group], work.places, layout.asked
     k, end = np.uint64(layout.asked_start[group]), np.uint64(layout.asked_start[group + 1])
@@ -188,9 +186,9 @@ def _reach(layout, group, row, work):
 
 @subkernel
 def _add_group(layout, group, rows, work, total):
-    """Add what the trees of a group answer to eight rows (or fewer, the last ones of a block).
+    """Add the answers of the trees of a group for eight rows (fewer at the end of a block).
 
-    A sum has to wait for the sum before: eight of them side by side wait together.
+    Each addition to a sum waits for the one before; eight sums side by side wait at the same time.
 
     rows (first, start, size) a `MaskRows`; total (n_rows, n_outputs) float64, added to.
     """
@@ -215,7 +213,7 @@ def _add_group(layout, group, rows, work, total):
 
 @subkernel
 def _add_vectors_of_group(layout, group, rows, work, total):
-    """`_add_group` where every leaf answers a number for each output: leaves first, then output by output.
+    """`_add_group` where every leaf has a number for each output: leaves first, then output by output.
 
     rows (first, start, size) a `MaskRows`; total (n_rows, n_outputs) float64, added to.
     """
@@ -235,7 +233,7 @@ def _add_vectors_of_group(layout, group, rows, work, total):
 
 @kernel
 def add_answers(layout, X, work, total):
-    """Add what all trees answer to the rows of a block, in the order of the trees.
+    """Add the answers of all trees for the rows of a block, in the order of the trees.
 
     X (n_rows, n_columns) float64; total (n_rows, n_outputs) float64, added to.
     """
@@ -250,7 +248,7 @@ def add_answers(layout, X, work, total):
 
 @kernel
 def add_vectors(layout, X, work, total):
-    """`add_answers` where every leaf answers a number for each output.
+    """`add_answers` where every leaf has a number for each output.
 
     X (n_rows, n_columns) float64; total (n_rows, n_outputs) float64, added to.
     """

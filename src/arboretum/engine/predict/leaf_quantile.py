@@ -1,7 +1,7 @@
 """Weighted quantiles of the training rows that share a leaf with a row, for all trees of a forest.
 
 Nothing is sorted. The targets have ranks; a row's weights fall into coarse buckets of ranks first, and
-only the bucket in which a quantile lies is looked at again, rank by rank:
+only the bucket that contains a quantile is read again, rank by rank:
 
     coarse   .1   .3   .4   .2          ranks 0-3, 4-7, 8-11, 12-15
     q = .5             ↓
@@ -20,19 +20,21 @@ from arboretum.engine.compiler.decorators import kernel, subkernel
 
 __all__ = ["LeafGroups", "group_by_leaf", "leaf_quantiles"]
 
-_ROUNDING = 5e-13  # 0.1 + 0.2 has reached 0.3
+_ROUNDING = 5e-13  # so that 0.1 + 0.2 counts as 0.3, too
 
 
 class LeafGroups(NamedTuple):
     """The training rows of every leaf of every tree, and their shares of the leaf's weight.
 
-    Those of leaf ``l`` of tree ``t`` are ``rows[t, start[a] : start[a + 1]]`` with ``a = first[t] + l``.
+    The rows of leaf ``l`` of tree ``t`` are ``rows[t, start[a] : start[a + 1]]`` with ``a = first[t] + l``.
     """
 
     first: np.ndarray  # (n_trees,) int64
     start: np.ndarray  # (n_nodes + n_trees,) int64, one more than there are nodes for every tree
     rows: np.ndarray  # (n_trees, most rows of a bag) int32
-    share: np.ndarray  # (n_trees, most rows of a bag) float64, likewise; 1 in all for every leaf
+    share: (
+        np.ndarray
+    )  # (n_trees, most rows of a bag) float64, in the same order; they add up to 1 in every leaf
 
 
 @kernel(makes_arrays=True)
@@ -62,7 +64,7 @@ def group_by_leaf(leaf, weight, start, rows, share):
 
 @subkernel
 def _size(groups, leaf):
-    """Return how many training rows the leaves of a row hold in all trees.
+    """Return the number of training rows in the leaves of a row, over all trees.
 
     leaf (n_trees,) int32.
     """
@@ -75,7 +77,7 @@ def _size(groups, leaf):
 
 @subkernel
 def _gather(groups, leaf, rank, places, shares):
-    """Write down rank and share of the training rows in the leaves of a row, tree after tree.
+    """Write the ranks and shares of the training rows in the leaves of a row, tree after tree.
 
     leaf (n_trees,) int32; rank (n_training_rows,) int32; places (room,) int32, written; shares (room,)
     float64, written.
@@ -91,7 +93,7 @@ def _gather(groups, leaf, rank, places, shares):
 
 @subkernel
 def _enlarge(places, shares, begin, fine):
-    """Put the shares of the ranks from ``begin`` on, as many as ``fine`` has room for, into it.
+    """Fill ``fine`` with the sums of the shares of the ranks from ``begin`` on.
 
     places (n_met,) int32; shares (n_met,) float64; fine (2**shift,) float64, written.
     """
@@ -106,7 +108,7 @@ def _enlarge(places, shares, begin, fine):
 def _reach(mass, before, goal):
     """Return the first entry at which the sum reaches the goal, and the sum before it.
 
-    Entries without weight are passed over; if rounding keeps the sum below the goal, it is the last.
+    Entries without weight are skipped; if rounding keeps the sum below the goal, the last entry is returned.
 
     mass (n_buckets,) float64.
     """

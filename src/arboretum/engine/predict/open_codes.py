@@ -1,14 +1,14 @@
-"""The states of rows while some columns of the trees are left open, and the jumps that are looked up by them.
+"""The states of rows while some columns of the trees are left open, and the jumps that belong to them.
 
-A row's state in a tree says which side it takes at all nodes that ask for its own columns
-(explain/dependence/open_states.py). It is put together from the leaves up, for all rows of a block at once:
+A row's state in a tree encodes which side it takes at all nodes that split on columns that are not open
+(explain/dependence/open_states.py). It is computed from the leaves up, for all rows of a block at once:
 
-    node asks                state of the node
-    a row's column           left's, or how many states left has + right's
-    an open column           left's · how many states right has + right's
+    node splits on           state of the node
+    a row's column           left's, or number of left's states + right's
+    an open column           left's · number of right's states + right's
 
-Values become codes first, two bytes each: how many thresholds of the column lie below, or the category. A
-side is then a comparison of codes, sixteen or more rows at a time.
+Values become codes first, two bytes each: the number of thresholds of the column that lie below, or the
+category. A side is then found by comparing codes, sixteen or more rows at a time.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from arboretum.engine.shap.table_rows import encode
 
 __all__ = ["ROWS", "OpenCodes", "add_states"]
 
-ROWS = 512  # of a block: the states of all nodes of a tree stay near at hand
+ROWS = 512  # in a block: the states of all nodes of a tree stay in the cache
 _LEAF = 0
 
 
 class OpenCodes(NamedTuple):
-    """What nodes of all trees ask of a row, in codes."""
+    """The splits of all trees, in codes."""
 
     first: np.ndarray  # (n_nodes,) uint16, the first code that goes right
-    span: np.ndarray  # (n_nodes,) uint16, how many more go right with it
+    span: np.ndarray  # (n_nodes,) uint16, how many further codes go right
     right_at: (
         np.ndarray
-    )  # (nodes,) int64, of a question about categories: where its sides begin; -1
+    )  # (nodes,) int64, for a split on categories: where its sides begin; else -1
     right: np.ndarray  # (n_sides,) uint8, 1: this category goes right
 
 
 @subkernel
 def _take_side(codes, first, span, left, right, by, n, out):
-    """Write the states of a node that asks for a number; those of its right child are ``by`` further on.
+    """Write the states of a node that splits on a number; its right child's states are shifted by ``by``.
 
     codes, left, right (ROWS,) uint16; out (ROWS,) uint16, written.
     """
@@ -50,7 +50,7 @@ def _take_side(codes, first, span, left, right, by, n, out):
 
 @subkernel
 def _take_set(codes, sides, left, right, by, n, out):
-    """The same for a set of categories.
+    """Do the same for a set of categories.
 
     codes, left, right (ROWS,) uint16; sides (n_categories,) uint8; out (ROWS,) uint16, written.
     """
@@ -60,7 +60,7 @@ def _take_set(codes, sides, left, right, by, n, out):
 
 @subkernel
 def _take_both(left, right, times, n, out):
-    """Write the states of a node that asks for an open column.
+    """Write the states of a node that splits on an open column.
 
     left, right (ROWS,) uint16; out (ROWS,) uint16, written.
     """
@@ -70,7 +70,7 @@ def _take_both(left, right, times, n, out):
 
 @subkernel
 def _find_states(nodes, size, questions, begin, end, codes, place, lines, n):
-    """Write the states of all nodes of a tree, the last one first; a node of one state has the last line.
+    """Write the states of all nodes of a tree, the last node first; nodes with one state share the last line.
 
     size (n_nodes,) int64; codes (n_columns, ROWS) uint16; place (n_columns,) int64; lines
     (most nodes + 1, ROWS) uint16, written.
@@ -95,7 +95,7 @@ def _find_states(nodes, size, questions, begin, end, codes, place, lines, n):
 
 @subkernel
 def _add_jumps(line, table, state, lo, n):
-    """Add to a line what the state of every row has in a table.
+    """Add to a line the entry of a table at every row's state.
 
     line (n_rows,) float64, added to; table (n_states,) float64; state (ROWS,) uint16.
     """
@@ -109,10 +109,10 @@ def add_states(nodes, states, questions, coder, output, X, place, lines, steps):
 
     ``states`` is an OpenStates, ``questions`` its OpenCodes, ``coder`` a Coder of ROWS rows
     (engine/shap/table_rows.py), ``place`` is at least 0 for open columns. ``lines``, (nodes of the largest
-    tree + 1, ROWS) uint16, is scratch. The sum of the steps up to a point is what the trees say there.
+    tree + 1, ROWS) uint16, is scratch. The prediction at a point is the sum of the steps up to it.
 
-    states (size, jump_at, point, table_at, table) as its class says; output (n_trees,) int64; X
-    (n_rows, n_columns) float64; place (n_columns,) int64; lines (most nodes + 1, ROWS) uint16,
+    states (size, jump_at, point, table_at, table) with the types listed in its class; output (n_trees,)
+    int64; X (n_rows, n_columns) float64; place (n_columns,) int64; lines (most nodes + 1, ROWS) uint16,
     scratch; steps (n_outputs, n_points, n_rows) float64, added to.
     """
     for r in range(ROWS):

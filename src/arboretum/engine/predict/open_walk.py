@@ -1,7 +1,7 @@
-"""Rows walk down trees while some columns are left open: what would each row get for every value of a grid?
+"""Rows walk down trees while some columns are left open: what is predicted for every value of a grid?
 
-Rows and grid points are two lists that fall through the tree together. A node that asks for a column of the
-row divides the rows; a node that asks for an open column divides the grid points. A leaf is reached by some
+Rows and grid points are two lists that fall through the tree together. A node that splits on a column of the
+row divides the rows; a node that splits on an open column divides the grid points. A leaf is reached by some
 rows and some points, and by all pairs of them:
 
     rows 0 1 2 3 4        age ≤ 40 ?                           income is open
@@ -35,13 +35,13 @@ class OpenWalk(NamedTuple):
     """Trees, the rows and grid points that fall through them, and scratch."""
 
     nodes: JoinedTrees
-    value: np.ndarray  # (n_nodes, n_numbers) float64, what nodes add
+    value: np.ndarray  # (n_nodes, n_numbers) float64, the numbers that nodes add
     output: np.ndarray  # (n_trees,) int64, the output that the first of the numbers is added to
     columns: np.ndarray  # (n_columns, n_rows) float64
     grid: np.ndarray  # (n_open, n_points) float64, values of the open columns
-    place: np.ndarray  # (n_columns,) int64, where an open column stands in the grid; -1: not open
-    rows: np.ndarray  # (n_rows,) int64, all of them; their order changes
-    points: np.ndarray  # (n_points,) int64, all of them; their order changes
+    place: np.ndarray  # (n_columns,) int64, the row of an open column in the grid; -1: not open
+    rows: np.ndarray  # (n_rows,) int64, all rows; their order changes
+    points: np.ndarray  # (n_points,) int64, all points; their order changes
     stack: np.ndarray  # (nodes of the largest tree + 1, 5) int64, scratch: node, rows, points
 
 
@@ -61,7 +61,7 @@ def _goes_right(nodes, at, n_codes, x):
 
 @subkernel
 def _part_numbers(values, items, lo, hi, cut, missing):
-    """`_part` by a threshold, without a branch.
+    """`_part` for a threshold, without a branch.
 
     values (n_values,) float64; items (n_items,) int64, reordered.
     """
@@ -78,7 +78,7 @@ def _part_numbers(values, items, lo, hi, cut, missing):
 
 @inline
 def _part(nodes, at, n_codes, values, items, lo, hi):
-    """Put the items that go left before those that go right; return where these begin.
+    """Move the items that go left before those that go right; return where the latter begin.
 
     values (n_values,) float64; items (n_items,) int64, reordered.
     """
@@ -97,7 +97,7 @@ def _part(nodes, at, n_codes, values, items, lo, hi):
 
 @inline
 def _push(stack, height, node, rows, points):
-    """Let a node wait with its rows and points unless it has none; return the new height.
+    """Push a node with its rows and points onto the stack unless it has none; return the new height.
 
     stack (most nodes + 1, 5) int64, written; rows, points (first, end) of the lists.
     """
@@ -127,7 +127,7 @@ def _fall(walk, root, node, a, b, c, d, height):
 
 @inline
 def _begin(walk):
-    """Let the root wait with all rows and points; return the height of the stack."""
+    """Push the root with all rows and points onto the stack; return its height."""
     return _push(walk.stack, 0, 0, (0, len(walk.rows)), (0, len(walk.points)))
 
 
@@ -156,11 +156,11 @@ def _step(line, value, rows, a, b):
 
 @kernel
 def add_open(walk, steps):
-    """Add what the trees say of every row along the grid to ``steps``, (outputs, points, rows).
+    """Add the predictions for every row along the grid, as steps, to ``steps``, (outputs, points, rows).
 
-    A number that holds from one point to another is added where it begins and taken away where it ends: the
-    sum of the steps up to a point is what the trees say there. With a sorted grid that is two additions for
-    a leaf, however many points lie between.
+    A number that holds from one point to another is added where it begins and subtracted where it ends, so
+    the prediction at a point is the sum of the steps up to it. With a sorted grid that is two additions per
+    leaf, however many points lie between.
 
     steps (n_outputs, n_points, n_rows) float64, added to.
     """
@@ -183,7 +183,7 @@ def add_open(walk, steps):
 
 @kernel
 def add_open_sums(walk, weight, total):
-    """`add_open`, summed over the rows by their weight: ``total`` is (outputs, points).
+    """`add_open`, summed over the rows with their weights: ``total`` is (outputs, points).
 
     weight (n_rows,) float64; total (n_outputs, n_points) float64, added to.
     """
@@ -202,7 +202,7 @@ def add_open_sums(walk, weight, total):
 
 @kernel
 def sum_steps(steps):
-    """Write the sums of the steps, (outputs, points, rows), up to every point in their place.
+    """Replace the steps, (outputs, points, rows), by their sums up to every point.
 
     steps (n_outputs, n_points, n_rows) float64, updated.
     """
@@ -215,7 +215,7 @@ def sum_steps(steps):
 
 @kernel
 def turn_to_shares(margins, sigma):
-    """Write 1 / (1 + e^(-sigma m)), the share of the second class, in place of margins m.
+    """Write 1 / (1 + e^(-sigma m)), the probability of the second class, in place of margins m.
 
     margins (n,) float64, updated.
     """

@@ -1,24 +1,23 @@
 """Walking rows down all trees of a model at once, the whole model being one array of words.
 
-A call from Python takes longer for every array that is handed over, and a row takes no longer than a call: so
-all that is asked of a model lies in one array, and twelve trees are walked side by side, which hides the wait
-for memory.
+Every array that is passed makes a call from Python slower, and predicting a row takes no longer than a call.
+So the whole model lies in one array. Twelve trees are walked side by side, which hides the wait for memory.
 
-    words    0 … 7      sizes (below), and what sums are divided by
-             8 …        root of every tree, and of none: so many that twelve at a time are walked to the end
+    words    0 … 7      sizes (below), and the divisor of the sums
+             8 …        root of every tree, padded with a leaf to full groups of twelve (see pack_trees)
                         output that the first number of every tree is added to
-                        what every output begins with
+                        start of every output
                         two words for every node, its link and its threshold:
                             child << 32 | set << 31 | column << 1 | missing side
                             the threshold, or where the node's set of categories begins
                         categories of every column, as a float         (with sets only)
                         sets of categories, two words of bits in each  (with sets only)
-                        what every node adds: k numbers
+                        the k numbers that every node adds
 
-Nodes are counted over all trees, and called by their first word. A leaf leads to itself, as in the walk down
-one tree (walk.py), and a step only ever leads to a larger number.
+Nodes are counted over all trees and identified by their first word. A leaf leads to itself, as in the walk
+down one tree (walk.py); every other step leads to a larger number.
 
-The values of a row are laid out twice, so that a step is one comparison, wherever missing values go:
+The values of a row are stored twice, so that a step is one comparison, wherever missing values go:
 
     row      1.5        NaN
     twice    1.5 1.5    -inf NaN      -inf is above no threshold, NaN is at most none
@@ -42,7 +41,7 @@ _0, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11 = (np.uint64(k) for k in range(
 
 @subkernel
 def _lay_twice(flat, row, twice):
-    """Lay out the values of a row, which begin at ``row``: for questions that send gaps left, and right.
+    """Store the values of a row, which begin at ``row``, for splits that send missing values left, and right.
 
     flat (n_rows * n_columns,) float64; twice (2 * n_columns,) float64, written.
     """
@@ -54,7 +53,7 @@ def _lay_twice(flat, row, twice):
 
 @inline
 def _step(links, cuts, node, twice):
-    """Return where a row goes.
+    """Return the node a row goes to.
 
     links (2 * n_nodes,) uint64; cuts (2 * n_nodes,) float64; twice (2 * n_columns,) float64.
     """
@@ -65,7 +64,7 @@ def _step(links, cuts, node, twice):
 
 @subkernel
 def _step_set(links, cuts, n_codes, bits, node, twice):
-    """`_step` where the node may ask for a set; a code that does not exist goes where missing values go.
+    """`_step` where the node may split on a set; a code that does not exist is treated as missing.
 
     links (2 * n_nodes,) uint64; cuts (2 * n_nodes,) float64; n_codes (n_columns,) float64; bits
     (2 * n_words,) uint32; twice (2 * n_columns,) float64.
@@ -86,7 +85,7 @@ def _step_set(links, cuts, n_codes, bits, node, twice):
 
 @subkernel
 def _walk_sets(roots, links, cuts, n_codes, bits, twice, leaves):
-    """Write the leaf of a row in every tree, where some ask for sets of categories.
+    """Write the leaf of a row in every tree, where some split on sets of categories.
 
     roots (n_roots,) uint64; links (2 * n_nodes,) uint64; cuts (2 * n_nodes,) float64; n_codes
     (n_columns,) float64; bits (2 * n_words,) uint32; twice (2 * n_columns,) float64; leaves
@@ -150,7 +149,7 @@ def _walk_side_by_side(roots, links, cuts, twice, leaves):
 
 @inline
 def _parts(model):
-    """Return roots, links, thresholds, categories of columns, sets, and where what nodes add begins.
+    """Return roots, links, thresholds, numbers of categories, sets, and where the numbers of nodes begin.
 
     model (n_model_words,) uint64, as at the top.
     """
@@ -194,7 +193,7 @@ def _find_rows(model, X, twice, leaves, found):
 
 @subkernel
 def _add_rows(model, X, twice, leaves, sums, n_outputs):
-    """Add what the leaves of every row say to its sums, tree after tree.
+    """Add the numbers of the leaves of every row to its sums, tree after tree.
 
     model (n_model_words,) uint64; X (n_rows, n_columns) float64; twice (2 * n_columns,) float64,
     scratch; leaves (n_roots,) uint64, scratch; sums (n_rows * n_outputs,) float64, added to.
@@ -231,7 +230,7 @@ def find_packed(model, X, leaves):
 
 @kernel(makes_arrays=True)
 def add_packed(model, X, total):
-    """Add what the leaves of every row say to ``total``, (rows, outputs), tree after tree.
+    """Add the numbers of the leaves of every row to ``total``, (rows, outputs), tree after tree.
 
     model (n_model_words,) uint64; X (n_rows, n_columns) float64; total (n_rows, n_outputs) float64,
     added to.
@@ -242,7 +241,7 @@ def add_packed(model, X, total):
 
 @kernel(makes_arrays=True)
 def answer_packed(model, X, answers):
-    """Write what trees say together of every row, (rows, outputs); what is left of ``answers`` stays.
+    """Write the combined answers for every row, (rows, outputs); the rest of ``answers`` is not written.
 
     model (n_model_words,) uint64; X (n_rows, n_columns) float64; answers (at least n_rows, n_outputs)
     float64, written.

@@ -1,14 +1,14 @@
-"""Who shares leaves with whom: counting over the trees of a forest, row by row.
+"""Which rows share leaves: counting over the trees of a forest, row by row.
 
-Rows are grouped by leaf, tree by tree. The neighbours of a row are met by walking the members of its
-leaf in every tree; a counter per row tells how often, a list which counters were touched:
+Rows are grouped by leaf, tree by tree. The neighbours of a row are found by going through the members of its
+leaf in every tree. A counter per row has the number of shared leaves; a list has the counters in use:
 
     tree 0   leaf of row 5: rows 2 5 9      counters   2: 2   5: 2   7: 1   9: 1
     tree 1   leaf of row 5: rows 2 5 7      touched    2 5 9 7
 
-A leaf that holds a good part of all rows is not walked: comparing every row's leaf number with it is
-a plain loop that the processor does many rows at a time. So a row never costs more than (rows × trees)
-such comparisons, however shallow the trees are.
+If a leaf holds a large part of all rows, every row's leaf number is compared with it instead, in a plain loop
+that the processor runs for many rows at a time. So a row never costs more than (rows × trees) such
+comparisons, however shallow the trees are.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 
 __all__ = ["ProximityGroups", "guess_values", "nearest_rows", "share_rows"]
 
-_SWEEP = 16  # from a sixteenth of all rows on, a leaf is found by comparing, not by walking
+_SWEEP = 16  # leaves with more than a sixteenth of all rows are handled by comparing
 
 
 class ProximityGroups(NamedTuple):
     """The rows of a table, grouped by leaf in every tree."""
 
-    leaf: np.ndarray  # (n_trees, n_members) int32: the leaf of a row, -1 where it is not to be met
+    leaf: np.ndarray  # (n_trees, n_members) int32: the leaf of a row, -1 where it does not count
     first: np.ndarray  # (n_trees + 1,) int64: where a tree's part of `start` begins
     start: (
         np.ndarray
@@ -35,12 +35,12 @@ class ProximityGroups(NamedTuple):
     row: np.ndarray  # (n_grouped,) int32: the members
     away: (
         np.ndarray
-    )  # (n_members, n_words) uint64: bits of the trees that may be asked; no words: all
+    )  # (n_members, n_words) uint64: bits of the trees that count for a row; no words: all
 
 
 @subkernel
 def _count(mine, groups, counts, touched):
-    """Count in how many trees each row stands in the leaf ``mine[t]``; return how many rows do.
+    """Count in how many trees each row is in the leaf ``mine[t]``; return the number of such rows.
 
     mine (n_trees,) int32; counts (n_members,) int32, added to; touched (n_members,) int32, written.
     """
@@ -48,7 +48,7 @@ def _count(mine, groups, counts, touched):
     for t in range(len(mine)):
         here, begin = np.int64(mine[t]), groups.first[t]
         if here < 0 or here + 1 >= groups.first[t + 1] - begin:
-            continue  # a tree that is not asked, or a leaf without members
+            continue  # a tree that does not count, or a leaf without members
         lo, hi = groups.start[begin + here], groups.start[begin + here + 1]
         if (hi - lo) * _SWEEP > n:
             leaves, wanted = groups.leaf[t], mine[t]
@@ -62,7 +62,7 @@ def _count(mine, groups, counts, touched):
                 touched[met] = j
                 met += 1
             counts[j] += 1
-    if swept:  # rows that were met without being listed
+    if swept:  # rows that were counted without being listed
         met = 0
         for j in range(n):
             if counts[j]:
@@ -83,7 +83,7 @@ def _ones(word):
 
 @subkernel
 def _asked(away, others, j, n_trees):
-    """Return how many trees may be asked about a row and row j of the others.
+    """Return the number of trees that count for both a row and row j of the others.
 
     away (n_words,) uint64; others (n_members, n_words) uint64.
     """
@@ -99,7 +99,7 @@ def _asked(away, others, j, n_trees):
 def share_rows(mine, away, groups, out):
     """Write the share of the trees in which a row and each member row share a leaf, (rows, members).
 
-    ``mine`` is (rows, trees), -1 where a tree is not asked; ``away`` its bits, as in the groups.
+    ``mine`` is (rows, trees), -1 where a tree does not count; ``away`` has its bits, as in the groups.
 
     mine (n_rows, n_trees) int32; away (n_rows, n_words) uint64; out (n_rows, n_members) float64,
     written.
@@ -123,7 +123,7 @@ def _behind(share, row, other_share, other_row):
 
 @subkernel
 def _sink(share, row, size):
-    """Move the first entry of a heap to its place; the entry behind all others comes first.
+    """Move the first entry of a heap to its place; the entry that comes after all others is at the top.
 
     share (k,) float64, reordered; row (k,) int32, reordered.
     """
@@ -143,9 +143,9 @@ def _sink(share, row, size):
 
 @kernel(makes_arrays=True)
 def nearest_rows(mine, away, groups, itself, share, row):
-    """Write the nearest member rows of every row and their shares, in no order; share 0: no more.
+    """Write the nearest member rows of every row and their shares, unsorted; share 0: no further rows.
 
-    ``itself[i]`` is a member that row i does not count, or -1. Of equals the lower number is nearer.
+    ``itself[i]`` is the member that is left out for row i, or -1. Among equals the lower number is nearer.
 
     mine (n_rows, n_trees) int32; away (n_rows, n_words) uint64; itself (n_rows,) int64; share
     (n_rows, k) float64, written; row (n_rows, k) int32, written.
@@ -169,10 +169,10 @@ def nearest_rows(mine, away, groups, itself, share, row):
 def guess_values(mine, groups, donors, n_codes, cell_start, cell_column, guess, near):
     """Guess missing cells from the member rows that share leaves with their row.
 
-    Row i misses the columns ``cell_column[cell_start[i] : cell_start[i + 1]]``. ``donors`` is
-    (columns, members), NaN where there is no value to give; ``n_codes`` is 0 for a column of numbers,
-    which get the mean weighted by shared leaves. Codes get the one of largest weight, the smallest of
-    equals. ``near`` is the weight behind a guess: 0 if no member with a value is near.
+    Row i has missing values in the columns ``cell_column[cell_start[i] : cell_start[i + 1]]``. ``donors`` is
+    (columns, members), NaN where a value is missing; ``n_codes`` is 0 for a numeric column, whose
+    guesses are means weighted by shared leaves. For codes, the code of largest weight is the guess, the
+    smallest of equals. ``near`` is the weight behind a guess: 0 if no member with a value is near.
 
     mine (n_rows, n_trees) int32; donors (n_columns, n_members) float64; n_codes (n_columns,) int64;
     cell_start (n_rows + 1,) int64; cell_column (n_cells,) int64; guess (n_cells,) float64, written;

@@ -1,18 +1,18 @@
-"""Many small trees asked without walking: leaves play a tournament, and questions decide the matches.
+"""Many small trees evaluated without walking: leaves play a tournament, and splits decide the matches.
 
 A row's value in a column becomes a code, the number of the model's thresholds that lie below it. Then every
-question of a tree, the lowest first, lets one of its two sides go on, for 64 rows by one wide instruction:
+split of a tree, the lowest first, lets one of its two sides advance, for 64 rows by one wide instruction:
 
     leaf 0   leaf 1     leaf 2   leaf 3        lists of leaf numbers, one for each row
        └─ x₃≤5 ─┘          └─ x₁≤2 ─┘          rows with x₃ ≤ 5 keep the left, the others the right
             └────── x₀≤7 ──────┘
                    leaf 1  leaf 3  leaf 0 …    the winners: the leaf that each row is in
 
-There is nothing to guess and nothing to wait for: lists and codes of 128 rows stay in the nearest cache, and
-all nodes are asked, which takes less time than to find out which.
+No branch can be mispredicted and no read waits for memory: lists and codes of 128 rows stay in the L1 cache.
+All nodes are evaluated, which takes less time than finding out which ones a row needs.
 
 A missing value has the code 0, which always goes left, or the number of cuts, which always goes right. A
-column whose questions differ in where missing values go has two lists of codes.
+column whose splits differ in where missing values go has two lists of codes.
 """
 
 from __future__ import annotations
@@ -27,40 +27,42 @@ from arboretum.engine.simd import WIDE, add_chosen, choose, guess
 
 __all__ = ["CELLS", "ROWS", "Tournament", "TournamentWork", "n_below", "play", "write_questions"]
 
-ROWS = 2 * WIDE  # that play at a time
-CELLS = 256  # of the grid of a column
+ROWS = 2 * WIDE  # rows that play at a time
+CELLS = 256  # cells of the grid of a column
 _TOP = np.float64(CELLS - 1)
 _NONE, _ONE, _EIGHT = np.uint64(0), np.uint64(1), np.uint64(8)
 _WIDE, _ROWS, _SMALL = np.uint64(WIDE), np.uint64(ROWS), np.uint64(0xFFFF)
-_CUT, _LEFT, _RIGHT, _LIST = (np.uint64(k) for k in (0, 16, 32, 48))  # bits of a question
+_CUT, _LEFT, _RIGHT, _LIST = (
+    np.uint64(k) for k in (0, 16, 32, 48)
+)  # positions of the bits of a question
 
 
 class Tournament(NamedTuple):
-    """The trees of a model; what they ask, one word per question."""
+    """The trees of a model; each split is a question, one word."""
 
-    features: np.ndarray  # (n_asked,) int64, the columns that are asked for
-    cuts: np.ndarray  # (n_cuts,) float64, the thresholds of all columns, each in order
+    features: np.ndarray  # (n_asked,) int64, the columns that the trees split on
+    cuts: np.ndarray  # (n_cuts,) float64, the thresholds column by column, each sorted
     cuts_start: np.ndarray  # (n_asked + 1,) int64
-    grid: np.ndarray  # (n_asked, 2) float64, where the first cell begins, cells per unit
+    grid: np.ndarray  # (n_asked, 2) float64, start of the first cell, cells per unit
     guess: (
         np.ndarray
-    )  # (columns, CELLS) int32, flat: from which cut on to look for a value of a cell
-    look: np.ndarray  # (n_asked,) int64, among how many cuts
+    )  # (columns, CELLS) int32, flat: the first cut to compare with a value in a cell
+    look: np.ndarray  # (n_asked,) int64, the number of cuts to compare from there on
     lists: (
         np.ndarray
-    )  # (columns, 2) int64, its codes with missing values left, right; -1: not asked
+    )  # (columns, 2) int64, list of codes with missing values left, right; -1: not needed
     n_lists: int
     questions: (
         np.ndarray
     )  # (n_questions,) uint64: cut, left and right list of leaves, codes; lowest first
     start: np.ndarray  # (n_trees + 1,) int64, the first question of every tree, and the end
     most_leaves: int
-    values: np.ndarray  # (n_trees, n_numbers, n_leaves) float64, what leaves answer
+    values: np.ndarray  # (n_trees, n_numbers, n_leaves) float64, the numbers of the leaves
     outputs: np.ndarray  # (n_trees,) int64, the output of the first number of every tree
 
 
 class TournamentWork(NamedTuple):
-    """What ROWS rows are worked on; one per thread."""
+    """Scratch arrays for ROWS rows; one per thread."""
 
     x: np.ndarray  # (ROWS,) float64
     rank: np.ndarray  # (ROWS,) uint64
@@ -71,7 +73,7 @@ class TournamentWork(NamedTuple):
 
 @subkernel
 def n_below(cuts, start, end, x):
-    """Return how many of the cuts start:end, in order, lie below a value.
+    """Return how many of the sorted cuts start:end lie below a value.
 
     cuts (n_cuts,) float64.
     """
@@ -89,9 +91,9 @@ def n_below(cuts, start, end, x):
 def write_questions(layout, nodes, asked, starts, leaf_nodes):
     """Write the questions of all trees, children before parents.
 
-    ``nodes`` is (kind, threshold, first child, missing child) of all trees, one behind the other; children
-    are counted from the tree's own first node. ``asked`` is which of the layout's columns a node asks for,
-    ``starts`` where trees begin, and the end. Which node every leaf is goes into ``leaf_nodes``.
+    ``nodes`` is (kind, threshold, first child, missing child) of all trees, one after the other; children are
+    counted from the tree's own first node. ``asked`` is the layout's column that a node splits on; ``starts``
+    is where trees begin, and the end. ``leaf_nodes`` gets the node of every leaf.
 
     nodes (kind, threshold, first_child, missing_child) uint8, float64, int32 and int32, each
     (n_nodes,); asked (n_nodes,) int64; starts (n_trees + 1,) int64; leaf_nodes (n_trees, n_leaves)
@@ -126,8 +128,8 @@ def write_questions(layout, nodes, asked, starts, leaf_nodes):
 def _rank(layout, column, x, rank):
     """Write how many of a column's cuts lie below each of some values, counted from the first of all cuts.
 
-    The grid tells where to begin. Then all values take the same steps of a binary search, one step at a time:
-    nothing has to be guessed by the processor.
+    The search starts at a place read from the grid. Then all values take the same steps of a binary search,
+    one step at a time, so no branch is mispredicted.
 
     x (ROWS,) float64; rank (ROWS,) uint64, written.
     """
@@ -145,7 +147,7 @@ def _rank(layout, column, x, rank):
 
 @subkernel
 def _find_codes(layout, X, start, n, work):
-    """Write the codes of rows: lists of all columns, once or twice each.
+    """Write the codes of rows, one or two lists for every column.
 
     X (n_rows, n_columns) float64.
     """
@@ -178,7 +180,7 @@ def _play_tree(layout, tree, rows, work):
         left = ((question >> _LEFT) & _SMALL) * _ROWS
         right = ((question >> _RIGHT) & _SMALL) * _ROWS
         choose(codes, row, cut, slots, left, right, out)
-        if rows > _WIDE:  # there are no more than two
+        if rows > _WIDE:  # ROWS is two times WIDE
             choose(codes, row + _WIDE, cut, slots, left + _WIDE, right + _WIDE, out + _WIDE)
         winner = out
         out += _ROWS
@@ -187,7 +189,7 @@ def _play_tree(layout, tree, rows, work):
 
 @kernel
 def play(layout, X, work, total):
-    """Add what all trees answer to the rows of a block, in the order of the trees.
+    """Add the answers of all trees for the rows of a block, in the order of the trees.
 
     X (n_rows, n_columns) float64; total (n_rows, n_outputs) float64, added to.
     """

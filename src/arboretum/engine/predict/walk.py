@@ -54,7 +54,7 @@ class Paths(NamedTuple):
 
 @inline
 def _answer(kind, x, threshold, bits, bits_start, n_codes):
-    """Return the child a present value takes, or -1 for a code that does not exist.
+    """Return the number of the child a present value goes to, or -1 for a code that does not exist.
 
     bits (n_words,) uint32.
     """
@@ -73,7 +73,7 @@ def _answer(kind, x, threshold, bits, bits_start, n_codes):
 
 @inline
 def next_node(tree, node, X, i):
-    """Return the child row i goes to.
+    """Return the node that row i goes to.
 
     X (n_rows, n_columns) float64.
     """
@@ -117,7 +117,7 @@ def walk_general(tree, X, out):
 
 @kernel
 def path_general(tree, X, length, nodes):
-    """Write the nodes every row passes, root first, and how many they are.
+    """Write the nodes every row passes, root first, and their number.
 
     X (n_rows, n_columns) float64; length (n_rows,) int64, written; nodes (n_rows, most levels) int32,
     written.
@@ -134,7 +134,7 @@ def path_general(tree, X, length, nodes):
 
 @kernel
 def level_order(kind, first_child, n_children, order):
-    """Write the nodes that the root reaches, level by level; return how many they are.
+    """Write the nodes that can be reached from the root, level by level; return their number.
 
     kind (n_nodes,) uint8; first_child, n_children (n_nodes,) int32; order (n_nodes,) int64, written.
     """
@@ -186,7 +186,7 @@ def link_nodes(tree, threshold, link):
 
 @inline
 def _step(threshold, link, node, flat, row):
-    """Return where a row goes whose values are all present; unsigned indices need no wrapping.
+    """Return the node a row without missing values goes to; unsigned indices need no wrapping.
 
     threshold (n_nodes,) float64; link (n_nodes,) uint64; flat (n_rows * n_columns,) float64.
     """
@@ -208,9 +208,9 @@ def _step_missing(threshold, link, node, flat, row):
 
 @inline
 def _step_set(threshold, link, bits, n_codes, node, flat, row):
-    """`_step_missing` where a node may ask for a set; what does not apply is worked out and masked.
+    """`_step_missing` where a node may split on a set; both cases are computed, and one is masked.
 
-    A code that does not exist goes where a missing value goes.
+    A code that does not exist is treated like a missing value.
 
     threshold (n_nodes,) float64; link (n_nodes,) uint64; bits (n_words,) uint32; n_codes (n_columns,)
     float64; flat (n_rows * n_columns,) float64.
@@ -230,7 +230,7 @@ def _step_set(threshold, link, bits, n_codes, node, flat, row):
 
 @inline
 def _step_any(threshold, link, bits, n_codes, gaps, node, flat, row):
-    """The shortest step that serves: sets have ``bits``, and ``gaps`` is None where no value is missing."""
+    """Take the fastest step: ``bits`` is None without sets, ``gaps`` is None where no value is missing."""
     if bits is not None:
         return _step_set(threshold, link, bits, n_codes, node, flat, row)
     if gaps is not None:
@@ -240,7 +240,7 @@ def _step_any(threshold, link, bits, n_codes, gaps, node, flat, row):
 
 @inline
 def _keep(link, node, row, out, rows, nodes, left):
-    """Write where a row is, and put it on the list again unless that is a leaf; return how many are on it.
+    """Write the node of a row, and put it back on the list unless that is a leaf; return the list's length.
 
     link (n_nodes,) uint64; out (n_rows,) int64, written; rows, nodes (_TOGETHER + 8,) uint64, written.
     """
@@ -250,18 +250,18 @@ def _keep(link, node, row, out, rows, nodes, left):
 
 @subkernel(makes_arrays=True)
 def _walk_rows(threshold, link, bits, n_codes, gaps, flat, width, out):
-    """Walk eight rows side by side for some steps; those that have come to a leaf make room for others.
+    """Walk eight rows side by side for some steps; rows that have reached a leaf are replaced by others.
 
-    Leaves lie at any depth: to wait for the deepest of some rows would take half as many steps again.
+    Leaves lie at different depths: waiting for the deepest of eight rows would take half as many steps again.
     """
     rows, nodes = np.empty(_TOGETHER + 8, np.uint64), np.empty(_TOGETHER + 8, np.uint64)
-    at_once = np.int64(4)  # steps after which a third have come to a leaf; the first rows tell
+    at_once = np.int64(4)  # steps after which a third are in a leaf, measured on the first rows
     for first in range(0, len(out), _TOGETHER):
         many, steps, done = np.uint64(min(_TOGETHER, len(out) - first)), at_once, at_once
         for i in range(many):
             rows[i], nodes[i] = np.uint64(first) + i, np.uint64(0)
         while many:
-            for i in range(many, many + _7):  # whoever comes last fills the places that are left
+            for i in range(many, many + _7):  # the last row fills the places that are left
                 rows[i], nodes[i] = rows[many - _1], nodes[many - _1]
             left = np.uint64(0)
             for i in range(np.uint64(0), many, _8):
@@ -297,7 +297,7 @@ def _walk_rows(threshold, link, bits, n_codes, gaps, flat, width, out):
 
 @kernel(makes_arrays=True)
 def walk_sets(threshold, link, bits, n_codes, X, out):
-    """`walk` for trees that also ask whether a category is in a set; ``n_codes``: float64, per column."""
+    """`walk` for trees that also split on sets of categories; ``n_codes``: float64, per column."""
     _walk_rows(threshold, link, bits, n_codes, None, X.ravel(), np.uint64(X.shape[1]), out)
 
 
@@ -305,8 +305,8 @@ def walk_sets(threshold, link, bits, n_codes, X, out):
 def walk(threshold, link, X, complete, out):
     """The fast walk: thresholds only. ``link[node]`` is child << 32 | missing << 31 | set << 30 | feature.
 
-    A missing value goes to child 1 if its bit is set. A leaf leads to itself. ``complete`` says that
-    no value of X is missing, which makes a step shorter.
+    A missing value goes to child 1 if its bit is set. A leaf leads to itself. ``complete`` promises
+    that no value of X is missing, which makes a step faster.
 
     threshold (n_nodes,) float64; link (n_nodes,) uint64; X (n_rows, n_columns) float64; out (n_rows,)
     int64, written.
@@ -336,7 +336,7 @@ def add_values(value, leaf, total):
     value (n_nodes, n_outputs) float64; leaf (n_rows,) int64; total (n_rows, n_outputs) float64, added
     to.
     """
-    if value.shape[1] == 2:  # shares of two classes: no loop for two numbers
+    if value.shape[1] == 2:  # probabilities of two classes: no loop for two numbers
         for i in range(len(leaf)):
             node = np.uint64(leaf[i])
             total[i, 0] += value[node, 0]

@@ -1,1 +1,1 @@
-"""Ways to add up what the leaves of many trees say; all of them give the same bits."""
+"""Ways to add up the leaves that a row reaches in many trees; all of them give the same bits."""

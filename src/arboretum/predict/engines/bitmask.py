@@ -1,7 +1,7 @@
 """Laying out a model of many small trees so that all are evaluated at once (engine/predict/bitmask.py).
 
-It pays where trees are many, have up to 64 leaves, and ask for few columns. Trees of thresholds only are
-evaluated faster still (tournament.py), so it is for trees that also split on sets of categories.
+It pays off for many trees of up to 64 leaves that split on few columns. Trees with thresholds only are
+evaluated faster still (tournament.py), so this engine serves trees that also split on sets of categories.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.predict.engines import costs
-from arboretum.predict.engines.asked import AskedColumns, asked_columns, starts_of
+from arboretum.predict.engines.used import UsedColumns, starts_of, used_columns
 from arboretum.structure.joined import JoinedTrees, join_trees
 from arboretum.structure.tree import LEAF, SUBSET
 
@@ -24,7 +24,7 @@ __all__ = ["MaskEngine"]
 
 
 class MaskEngine:
-    """Trees of up to 64 leaves that also ask for sets of categories."""
+    """Trees of up to 64 leaves that also split on sets of categories."""
 
     def __init__(self, layout: Masks) -> None:
         self.layout = layout
@@ -40,7 +40,7 @@ class MaskEngine:
 
     @classmethod
     def lay_out(cls, trees: Terms) -> MaskEngine | None:
-        """Return the engine for these trees, or None if they ask for no sets, or for too many columns."""
+        """Return the engine for these trees, or None if they split on no sets or on too many columns."""
         nodes = join_trees(trees.trees)
         if nodes is None or not np.any(nodes.kind == SUBSET):
             return None
@@ -48,7 +48,7 @@ class MaskEngine:
         return None if layout is None else cls(layout)
 
     def add(self, X: np.ndarray, total: np.ndarray) -> None:
-        """Add what all trees say to ``total``; see `Engine`."""
+        """Add the answers of all trees to ``total``; see `Engine`."""
         from arboretum.engine.predict.bitmask import GROUP, ROWS, MaskWork, add_answers, add_vectors
 
         layout, word = self.layout, self.layout.masks.dtype
@@ -71,60 +71,60 @@ def _lay_out_masks(
 ) -> Masks | None:
     """Return the layout of joined trees, or None if walking is faster.
 
-    ``answers`` is what the nodes of every tree answer, (nodes, numbers); ``outputs`` the output of every
-    tree, where the number is one.
+    ``answers`` has the numbers of the nodes of every tree, (nodes, numbers); ``outputs`` is the output of
+    every tree, used if its nodes have one number each.
     """
     from arboretum.engine.predict.bitmask import fill_masks
 
     n_trees = len(nodes.start) - 1
-    inner, asked = nodes.kind != LEAF, asked_columns(nodes)
+    inner, used = nodes.kind != LEAF, used_columns(nodes)
     leaves = int(np.add.reduceat(~inner, nodes.start[:-1], dtype=np.int64).max())
-    subset, column = nodes.kind[inner] == SUBSET, asked.of_node[inner]
-    asked_sets = np.bincount(column, subset, len(asked.features)) > 0
-    if np.any(asked_sets[column] != subset):  # a column with thresholds and sets
+    subset, column = nodes.kind[inner] == SUBSET, used.of_node[inner]
+    has_sets = np.bincount(column, subset, len(used.features)) > 0
+    if np.any(has_sets[column] != subset):  # a column with thresholds and sets
         return None
-    categories = np.where(asked_sets, nodes.n_codes[asked.features], -1)
-    layout, several = _empty_masks(nodes, leaves, categories, asked), answers[0].shape[1] > 1
+    categories = np.where(has_sets, nodes.n_codes[used.features], -1)
+    layout, several = _empty_masks(nodes, leaves, categories, used), answers[0].shape[1] > 1
     if layout is None:
         return None
-    most_asked = costs.MASKED_COLUMNS[8 * layout.masks.itemsize, several]
-    if len(layout.asked) > most_asked * n_trees:
+    most_columns = costs.MASKED_COLUMNS[8 * layout.masks.itemsize, several]
+    if len(layout.asked) > most_columns * n_trees:
         return None
     questions = (
         nodes.kind, nodes.threshold, nodes.first_child, nodes.missing_child, nodes.bits_start,
         nodes.bits,
     )  # fmt: skip
     leaf_nodes = np.zeros((n_trees, leaves), np.int64)
-    fill_masks(layout, questions, asked.of_node, nodes.start, leaf_nodes)
+    fill_masks(layout, questions, used.of_node, nodes.start, leaf_nodes)
     value = np.concatenate(answers)[leaf_nodes]
     value = value if several else value.reshape(leaf_nodes.shape)
     return layout._replace(value=value, outputs=outputs.astype(np.int64))
 
 
 def _empty_masks(
-    nodes: JoinedTrees, most_leaves: int, categories: np.ndarray, asked: AskedColumns
+    nodes: JoinedTrees, most_leaves: int, categories: np.ndarray, used: UsedColumns
 ) -> Masks | None:
-    """Return a layout that rules nothing out yet, or None if it would be too large."""
+    """Return a layout whose masks exclude no leaf yet, or None if it would be too large."""
     from arboretum.engine.predict.bitmask import GROUP, Masks
 
-    places = np.where(categories >= 0, categories, np.diff(asked.cuts_start) + 1) + 1
+    places = np.where(categories >= 0, categories, np.diff(used.cuts_start) + 1) + 1
     word: type[np.uint32 | np.uint64] = np.uint32 if most_leaves <= 32 else np.uint64
     n_trees = len(nodes.start) - 1
     groups = -(-n_trees // GROUP)
     if groups * int(places.sum()) * GROUP * word(0).itemsize > costs.MASKED_BYTES:
         return None
     inner = nodes.kind != LEAF
-    width, tree = len(asked.features), np.repeat(np.arange(n_trees), np.diff(nodes.start))
-    pairs = np.unique(tree[inner] // GROUP * width + asked.of_node[inner])  # (group, column)
+    width, tree = len(used.features), np.repeat(np.arange(n_trees), np.diff(nodes.start))
+    pairs = np.unique(tree[inner] // GROUP * width + used.of_node[inner])  # (group, column)
     return Masks(
-        features=asked.features,
+        features=used.features,
         n_categories=categories.astype(np.int64),
-        cuts=asked.cuts,
-        cuts_start=asked.cuts_start,
+        cuts=used.cuts,
+        cuts_start=used.cuts_start,
         place_start=starts_of(places),
         masks=np.full((groups, int(places.sum()), GROUP), ~word(0), word),
         asked=(pairs % width).astype(np.uint64),
         asked_start=starts_of(np.bincount(pairs // width, minlength=groups)),
-        value=np.zeros((0, 0)),  # like the outputs, not known here
+        value=np.zeros((0, 0)),  # the caller fills in values and outputs
         outputs=np.zeros(0, np.int64),
     )

@@ -1,10 +1,10 @@
-"""Choosing the engine of prediction: the one of least cost that can lay out the trees.
+"""Choosing the prediction engine: the cheapest one that can lay out the trees.
 
 An engine has
 
-    cost(trees, n_rows)   expected nanoseconds; infinite for trees that it does not take
+    cost(trees, n_rows)   expected nanoseconds; infinite for trees that it does not support
     lay_out(trees)        the engine for these trees, or None if they turn out not to fit
-    add(X, total)         adds what the leaves of all trees say, in the order of the trees
+    add(X, total)         adds the leaf values of all trees, in the order of the trees
 
 A new engine is one file in this room and one line in `ENGINES`.
 """
@@ -28,18 +28,18 @@ __all__ = ["ENGINES", "Engine", "choose"]
 
 
 class Engine(Protocol):
-    """A way to add up what the leaves of many trees say."""
+    """A way to add up the leaf values of many trees."""
 
     @staticmethod
     def cost(trees: Terms, n_rows: int) -> float:
-        """Return the expected nanoseconds for some rows; infinite if it does not take these trees."""
+        """Return the expected nanoseconds for some rows; infinite if it does not support these trees."""
 
     @classmethod
     def lay_out(cls, trees: Terms) -> Engine | None:
         """Return the engine for these trees, or None if they do not fit or another is faster."""
 
     def add(self, X: np.ndarray, total: np.ndarray) -> None:
-        """Add what all trees say to ``total``.
+        """Add the answers of all trees to ``total``.
 
         Parameters
         ----------
@@ -52,7 +52,7 @@ ENGINES: list[type[Engine]] = [PackedEngine, TournamentEngine, MaskEngine, WalkE
 
 
 def choose(trees: Terms, n_rows: int) -> Engine:
-    """Return the engine of least cost that takes the trees; each is laid out once."""
+    """Return the cheapest engine that supports the trees; each is laid out once."""
     costs = {engine: engine.cost(trees, n_rows) for engine in ENGINES}
     for engine in sorted(costs, key=costs.__getitem__):
         if math.isinf(costs[engine]):

@@ -1,4 +1,4 @@
-"""What each engine of prediction costs, and which trees it takes: every figure and where it was measured.
+"""What each prediction engine costs, and which trees it takes: every figure and where it was measured.
 
 `choose` (choose.py) compares the engines' costs in nanoseconds, the sum of
 
@@ -6,8 +6,9 @@
     trees     a call from Python for every tree (walking tree by tree only)
     rows      rows × trees × what one row costs in one tree
 
-How often a layout will be used is unknown when it is made: a fifth of its cost counts, as if for five calls.
-All figures are of one core of a Zen 3 (docs/design.md, docs/boosting_engine.md, docs/serving.md).
+How often a layout will be used is unknown when it is made: a fifth of its cost counts, as if it served five
+calls. All figures were measured on one core of a Zen 3 (docs/design.md, docs/boosting_engine.md,
+docs/serving.md).
 """
 
 from __future__ import annotations

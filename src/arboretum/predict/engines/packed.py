@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 __all__ = ["PackedEngine", "pack_trees"]
 
-_FEW_TREES = 2  # that are left over are walked one after the other
+_FEW_TREES = 2  # up to this many left-over trees are walked one after the other
 
 
 class PackedEngine:
-    """Trees of thresholds and sets of categories that a row walks down in one call."""
+    """Trees that split on thresholds and sets of categories, walked by a row in one call."""
 
     def __init__(self, model: np.ndarray) -> None:
         self._model = model
@@ -35,12 +35,12 @@ class PackedEngine:
 
     @classmethod
     def lay_out(cls, trees: Terms) -> PackedEngine | None:
-        """Return the engine for these trees, or None if one asks more than thresholds and sets."""
+        """Return the engine for these trees, or None if one has splits other than thresholds and sets."""
         model = pack_trees(trees.trees, trees.values, trees.columns)
         return None if model is None else cls(model)
 
     def add(self, X: np.ndarray, total: np.ndarray) -> None:
-        """Add what all trees say to ``total``; see `Engine`."""
+        """Add the answers of all trees to ``total``; see `Engine`."""
         from arboretum.engine.predict.packed_walk import add_packed
 
         add_packed(self._model, X, total)
@@ -59,11 +59,11 @@ def pack_trees(
     base: np.ndarray | None = None,
     divisor: float = 1.0,
 ) -> np.ndarray | None:
-    """Return trees over the same columns as one array, or None if they ask more than thresholds and sets.
+    """Return trees over the same columns as one array; None if they split on more than thresholds and sets.
 
-    ``values`` is what the nodes of every tree add, (nodes, numbers); ``outputs`` the output that the first
-    of a tree's numbers is added to; ``base`` and ``divisor`` what outputs begin with and are divided by at
-    the end, by `answer_packed`.
+    ``values`` has the numbers that the nodes of every tree add, (nodes, numbers); ``outputs`` is the output
+    that the first of a tree's numbers is added to. `answer_packed` starts each output at ``base`` and divides
+    it by ``divisor`` at the end.
     """
     from arboretum.engine.predict import packed_walk as words
 
@@ -89,7 +89,7 @@ def pack_trees(
 
 
 def _roots(nodes: JoinedTrees) -> np.ndarray:
-    """Return the first word of every tree, and so often of a leaf that no tree is left over."""
+    """Return the first word of every tree, padded with a leaf until whole groups of trees can be walked."""
     from arboretum.engine.predict.packed_walk import SIDE_BY_SIDE
 
     roots, lacking = 2 * nodes.start[:-1], -(len(nodes.start) - 1) % SIDE_BY_SIDE
@@ -99,14 +99,14 @@ def _roots(nodes: JoinedTrees) -> np.ndarray:
 
 
 def _questions(nodes: JoinedTrees) -> np.ndarray:
-    """Return the two words of every node, its link and its threshold."""
+    """Return the two words of every node: its link and its threshold."""
     leaf, is_set = nodes.kind == LEAF, nodes.kind == SUBSET
     root = np.repeat(nodes.start[:-1], np.diff(nodes.start))
     child = 2 * np.where(leaf, np.arange(len(leaf)), root + nodes.first_child)
     column = np.where(leaf, 0, nodes.feature).astype(np.int64)
     side = np.where(leaf, 0, nodes.missing_child).astype(np.int64)
-    asked = np.empty((len(leaf), 2), np.uint64)
-    asked[:, 0] = (child << 32) | (is_set.astype(np.int64) << 31) | (column << 1) | side
+    words = np.empty((len(leaf), 2), np.uint64)
+    words[:, 0] = (child << 32) | (is_set.astype(np.int64) << 31) | (column << 1) | side
     cut = np.where(is_set, nodes.bits_start, np.where(leaf, np.inf, nodes.threshold))
-    asked[:, 1] = cut.view(np.uint64)
-    return asked.ravel()
+    words[:, 1] = cut.view(np.uint64)
+    return words.ravel()

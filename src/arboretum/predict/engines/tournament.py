@@ -1,7 +1,7 @@
 """Laying out a model of many small trees whose leaves play a tournament (engine/predict/tournament.py).
 
-It takes trees of thresholds; what it costs is their number of leaves, whatever their depth and however many
-columns they ask for.
+It supports trees that split on thresholds. The cost grows with their number of leaves, not with their depth
+or with the number of columns they split on.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.predict.engines import costs
-from arboretum.predict.engines.asked import AskedColumns, asked_columns
+from arboretum.predict.engines.used import UsedColumns, used_columns
 from arboretum.structure.joined import JoinedTrees, join_trees
 from arboretum.structure.tree import LEAF, THRESHOLD
 
@@ -24,7 +24,7 @@ __all__ = ["TournamentEngine"]
 
 
 class TournamentEngine:
-    """Trees of thresholds whose leaves play a tournament."""
+    """Trees that split on thresholds, whose leaves play a tournament."""
 
     def __init__(self, layout: Tournament) -> None:
         self.layout = layout
@@ -40,17 +40,17 @@ class TournamentEngine:
 
     @classmethod
     def lay_out(cls, trees: Terms) -> TournamentEngine | None:
-        """Return the engine for these trees, or None if one asks more than thresholds."""
+        """Return the engine for these trees, or None if one has splits other than thresholds."""
         nodes = join_trees(trees.trees)
         if nodes is None or np.any(nodes.kind > THRESHOLD) or not np.any(nodes.kind):
             return None
-        asked = asked_columns(nodes)
-        if np.diff(asked.cuts_start).max() >= costs.PLAYED_CUTS:
+        used = used_columns(nodes)
+        if np.diff(used.cuts_start).max() >= costs.PLAYED_CUTS:
             return None
-        return cls(_arrange(nodes, asked, trees.values, trees.columns))
+        return cls(_arrange(nodes, used, trees.values, trees.columns))
 
     def add(self, X: np.ndarray, total: np.ndarray) -> None:
-        """Add what all trees say to ``total``; see `Engine`."""
+        """Add the answers of all trees to ``total``; see `Engine`."""
         from arboretum.engine.predict.tournament import ROWS, TournamentWork, play
 
         layout = self.layout
@@ -69,27 +69,27 @@ class TournamentEngine:
 
 
 def _arrange(
-    nodes: JoinedTrees, asked: AskedColumns, answers: list[np.ndarray], outputs: np.ndarray
+    nodes: JoinedTrees, used: UsedColumns, answers: list[np.ndarray], outputs: np.ndarray
 ) -> Tournament:
     """Return the layout of joined trees.
 
-    ``answers`` is what the nodes of every tree answer, (nodes, numbers); ``outputs`` the output that the
-    first of the numbers is added to.
+    ``answers`` has the numbers of the nodes of every tree, (nodes, numbers); ``outputs`` is the output that
+    the first of a tree's numbers is added to.
     """
     from arboretum.engine.predict.tournament import Tournament, write_questions
 
     inner = nodes.kind != LEAF
     leaves = int(np.add.reduceat(~inner, nodes.start[:-1], dtype=np.int64).max())
-    lists = np.full((len(asked.features), 2), -1, np.int64)
-    lists[asked.of_node[inner], nodes.missing_child[inner]] = 0
+    lists = np.full((len(used.features), 2), -1, np.int64)
+    lists[used.of_node[inner], nodes.missing_child[inner]] = 0
     n_lists = int(np.count_nonzero(lists == 0))
     lists[lists == 0] = np.arange(n_lists)
     n_trees = len(nodes.start) - 1
-    grid, guess, look = _lay_grid(asked.cuts, asked.cuts_start)
+    grid, guess, look = _lay_grid(used.cuts, used.cuts_start)
     layout = Tournament(
-        features=asked.features,
-        cuts=asked.cuts,
-        cuts_start=asked.cuts_start,
+        features=used.features,
+        cuts=used.cuts,
+        cuts_start=used.cuts_start,
         grid=grid,
         guess=guess,
         look=look,
@@ -103,7 +103,7 @@ def _arrange(
     )
     leaf_nodes = np.zeros((n_trees, leaves), np.int64)
     parts = nodes.kind, nodes.threshold, nodes.first_child, nodes.missing_child
-    write_questions(layout, parts, asked.of_node, nodes.start, leaf_nodes)
+    write_questions(layout, parts, used.of_node, nodes.start, leaf_nodes)
     values = np.concatenate(answers)[leaf_nodes]  # (trees, leaves, numbers)
     return layout._replace(values=np.ascontiguousarray(values.transpose(0, 2, 1)))
 
@@ -112,23 +112,23 @@ def _lay_grid(cuts: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """Lay an even grid over the cuts of every column; see `Tournament`.
 
         cells   |    |    |    |    |     a value of the third cell lies above the first two cuts and below
-        cuts     |  |      | |     |      the last: two are left to look at
+        cuts     |  |      | |     |      the last: two are left to compare
 
-    What is larger is never in an earlier cell, however numbers are rounded: cuts of earlier cells lie below a
-    value, and those of later cells above it.
+    A larger number is never in an earlier cell, however numbers are rounded: cuts of earlier cells lie below
+    a value, and those of later cells above it.
     """
     from arboretum.engine.predict.tournament import CELLS
 
     first, sizes = cuts[start[:-1]], np.diff(start)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         scale = (CELLS - 1) / (cuts[start[1:] - 1] - first)
-        scale[~np.isfinite(scale)] = 0.0  # one cell has them all
+        scale[~np.isfinite(scale)] = 0.0  # a single cell holds all cuts
         place = (cuts - np.repeat(first, sizes)) * np.repeat(scale, sizes)
     place = np.where(place > 0, place, 0.0)
     cell = np.where(place < CELLS - 1, place, CELLS - 1).astype(np.int64)
     cell += np.repeat(np.arange(len(sizes)) * CELLS, sizes)
-    met = np.bincount(cell, minlength=len(sizes) * CELLS)
-    look = met.reshape(-1, CELLS).max(axis=1)
-    before = np.concatenate([[0], np.cumsum(met)[:-1]]).reshape(-1, CELLS)
+    n_cuts = np.bincount(cell, minlength=len(sizes) * CELLS)
+    look = n_cuts.reshape(-1, CELLS).max(axis=1)
+    before = np.concatenate([[0], np.cumsum(n_cuts)[:-1]]).reshape(-1, CELLS)
     guess = np.minimum(before, (start[1:] - look)[:, None])  # not beyond the column's last cut
     return np.stack([first, scale], axis=1), guess.astype(np.int32).ravel(), look.astype(np.int64)

@@ -35,7 +35,7 @@ class WalkEngine:
         return cls(trees.trees, trees.values, trees.columns)
 
     def add(self, X: np.ndarray, total: np.ndarray) -> None:
-        """Add what all trees say to ``total``; see `Engine`."""
+        """Add the answers of all trees to ``total``; see `Engine`."""
         from arboretum.engine.predict.walk import is_complete
 
         complete = is_complete(X)
@@ -43,7 +43,7 @@ class WalkEngine:
             for tree, value in zip(self._trees, self._values, strict=True):
                 walk_sum(tree, value, X, complete, total)
             return
-        parts = np.ascontiguousarray(total.T)[:, :, None]  # an output is read and written in one go
+        parts = np.ascontiguousarray(total.T)[:, :, None]  # each output is contiguous in memory
         columns = self._columns.tolist()
         for tree, value, column in zip(self._trees, self._values, columns, strict=True):
             walk_sum(tree, value, X, complete, parts[column])

@@ -1,1 +1,1 @@
-"""What every column adds to the answer to a row: SHAP values of any sum of trees."""
+"""What every column adds to the prediction for a row: SHAP values of any sum of trees."""

@@ -1,4 +1,4 @@
-"""An explanation of rows: what every column adds, to what, with which values; shaped like shap's own.
+"""An explanation of rows: what every column adds, the base, and the values; with the fields of shap's own.
 
 Where the package ``shap`` is installed, its `Explanation` is returned, and all of its plots take it.
 """
@@ -20,15 +20,15 @@ class Explanation:
     Attributes
     ----------
     values : float array of shape (rows, columns) or (rows, columns, outputs)
-        With another axis of columns for pairs.
+        With a second axis of columns for pairs.
     base_values : float array of shape (rows,) or (rows, outputs)
-        ``base_values + values.sum(axis=1)`` is what the model says.
+        ``base_values + values.sum(axis=1)`` is the model's output.
     data : float array of shape (rows, columns)
-        The rows that are explained, as the model sees them: of words the places of categories.
+        The explained rows as the model sees them: categories as their indices.
     feature_names : list of str
     output_names : list of str or None
     display_data : array of shape (rows, columns) or None
-        The same with words, "missing" where there is none; None if all columns are numbers.
+        The same with the categories themselves, "missing" for missing ones; None if all columns are numeric.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def make_explanation(
     outputs: list[str] | None,
     shown: np.ndarray | None,
 ) -> Any:
-    """Return shap's own explanation if shap is installed, else ours; ``shown`` are rows in words."""
+    """Return shap's own explanation if shap is installed, else ours; ``shown`` is its display_data."""
     try:
         import shap
     except ImportError:

@@ -1,4 +1,4 @@
-"""The trees of an additive form laid out for SHAP values: one behind the other, and what edges let by."""
+"""The trees of an additive form joined and laid out for SHAP values, with a description of every edge."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ if TYPE_CHECKING:
 
 __all__ = ["COVERS", "Layout", "lay_out"]
 
-COVERS = ("weight", "count")  # of the training rows: what says how likely a branch is
+COVERS = ("weight", "count")  # of the training rows; determines how likely a branch is
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Trees over the same columns, one behind the other.
+    """Trees over the same columns, joined one after the other.
 
     Attributes
     ----------
     paths : Paths
-        What their nodes ask.
+        The splits of their nodes.
     edges : Edges
     n_children : int32 array
     starts : int64 array
-        Where trees begin, and the end.
+        Where trees begin, and the end of the last.
     outputs : int64 array
         The output that the first number of a tree is added to.
     value : float64 array of shape (nodes, k)
-        What nodes add.
+        The numbers that nodes add.
     longest, deepest : int64 arrays
-        The most columns that a path of every tree asks for, and the length of its longest path.
+        Per tree: the most columns that a path splits on, and the length of the longest path.
     patterns : float64 array
-        Σ over the leaves of every tree of 2 to the number of columns on its path.
+        Per tree: Σ over its leaves of 2 to the number of columns on the path.
     start : float64 array of shape (n_outputs,)
         The sum before any tree.
     n_columns : int
@@ -70,12 +70,12 @@ class Layout:
 
     @cached_property
     def base(self) -> np.ndarray:
-        """What is expected of the sum if no column is known: by the training rows of every branch."""
+        """The expected sum if no column is known, the mean over the training rows."""
         leaf = self.n_children == 0
-        said = self.value * (self.edges.reach * leaf)[:, None]
+        expected = self.value * (self.edges.reach * leaf)[:, None]
         base = self.start.copy()
         if self.n_trees:
-            each = np.add.reduceat(said, self.starts[:-1], axis=0)
+            each = np.add.reduceat(expected, self.starts[:-1], axis=0)
             for k in range(each.shape[1]):
                 np.add.at(base, self.outputs + k, each[:, k])
         return base
@@ -88,12 +88,12 @@ class Layout:
         return np.add.reduceat(self.n_children == 0, self.starts[:-1], dtype=np.int64)
 
     def spans(self, trees: np.ndarray) -> np.ndarray:
-        """Where some trees begin and end, (trees, 2)."""
+        """Return where some trees begin and end, (trees, 2)."""
         return np.column_stack([self.starts[trees], self.starts[trees + 1]])
 
     @cached_property
     def branches(self) -> Branches:
-        """What is below every node."""
+        """The part of the tree below every node."""
         from arboretum.engine.shap.cells import Branches, describe_branches
 
         found = Branches(*(np.zeros(len(self.value), np.int32) for _ in Branches._fields))
@@ -114,7 +114,7 @@ class Layout:
 
 
 def lay_out(form: AdditiveForm, n_columns: int, cover: str = "weight") -> Layout:
-    """Return the trees of a form laid out; ``cover`` says which figure of a node is its weight."""
+    """Return the trees of a form laid out; ``cover`` selects the attribute that is a node's weight."""
     from arboretum.engine.shap.edges import Edges, Way, describe_edges
 
     trees, values = form.terms.trees, form.values
@@ -161,7 +161,7 @@ def _joined(trees: list[Tree], name: str, dtype: type) -> np.ndarray:
 
 
 def _join(trees: list[Tree], starts: np.ndarray) -> Paths:
-    """Return the questions of all trees; numbers of nodes, places of bits and surrogates are moved on."""
+    """Return the splits of all trees, with node numbers and places of bits and surrogates shifted."""
     from arboretum.engine.predict.walk import Paths
 
     sizes = np.diff(starts)
@@ -193,7 +193,7 @@ def _join(trees: list[Tree], starts: np.ndarray) -> Paths:
 def _join_stand_ins(
     trees: list[Tree], bits_at: np.ndarray
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """Return where the surrogates of every node begin, and what they ask."""
+    """Return where the surrogates of every node begin, and the surrogate splits."""
     begin, parts, done = [], [], 0
     for tree, bits in zip(trees, bits_at[:-1], strict=True):
         s = tree.surrogates

@@ -1,14 +1,15 @@
-"""SHAP values of what a sum means: of a probability, or of the loss of a row.
+"""SHAP values of a function of the sum: of a probability, or of the loss of a row.
 
-A probability is no sum of trees, but the change from one row b of the background to the row x is one, and a
-curve g bends it as a whole. Averaged along the straight way from one sum to the other, the bend is a slope:
+A probability is not a sum over trees, but it is a function g (a curve) of such a sum f. Between a row b of
+the background and the row x, the mean slope of g along the straight line from one sum to the other satisfies
 
     g(f(x)) - g(f(b)) = slope · (f(x) - f(b)) = Σ over columns of slope · φ_i(x, b)
 
-so every column gets its part of the change times the slope, and the mean over the background is its value.
-The parts sum to g(f(x)) less the mean of g(f(b)), exactly. (They are the Shapley values of the sum, bent;
-those of the curve itself would need all sets of columns.) Of one sum the slope is a quotient of differences.
-The softmax of many has a table of slopes, found by quadrature and put right by the quotient that is known.
+so every column gets its SHAP value φ_i times the slope; the mean over the background is its rescaled value.
+These values add up to g(f(x)) minus the mean of g(f(b)), exactly. (They are the Shapley values of the sum,
+rescaled; those of the curve itself would need all sets of columns.) For a single sum the slope is a quotient
+of differences. The softmax of several sums has a matrix of slopes, computed by quadrature and then corrected
+so that the equation above holds exactly.
 """
 
 from __future__ import annotations
@@ -30,22 +31,22 @@ if TYPE_CHECKING:
 
 __all__ = ["Curve", "loss_curve", "probability_curve", "rescaled_values"]
 
-_NEAR = 1e-5  # sums that differ by less: the slope between them
-_NODES = 24  # of the quadrature of a softmax
+_NEAR = 1e-5  # if sums differ by less, the derivative at their midpoint is used
+_NODES = 24  # nodes of the quadrature for a softmax
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True)
 class Curve:
-    """g and its slopes: of sums (rows, outputs).
+    """A function g of sums, (rows, outputs), and its slopes.
 
     Attributes
     ----------
     value : callable
         (rows, outputs) -> (rows, numbers)
     slopes : callable
-        Two times (rows, outputs) -> (rows, numbers, outputs): mean slopes from the first to the second.
+        Two arrays (rows, outputs) -> (rows, numbers, outputs): mean slopes from the first to the second.
     """
 
     value: Callable[[Array], Array]
@@ -53,7 +54,7 @@ class Curve:
 
 
 def _one_by_one(g: Callable[[Array], Array], slope: Callable[[Array], Array]) -> Curve:
-    """Return the curve that bends every output by itself."""
+    """Return the curve that applies ``g`` to every output by itself."""
 
     def slopes(begin: Array, end: Array) -> Array:
         gap = end - begin
@@ -67,7 +68,7 @@ def _one_by_one(g: Callable[[Array], Array], slope: Callable[[Array], Array]) ->
 
 
 def _summed(curve: Curve) -> Curve:
-    """Return the sum of all numbers of a curve, as one."""
+    """Return the curve whose value is the sum of all numbers of a curve."""
     return Curve(
         lambda m: curve.value(m).sum(axis=1, keepdims=True),
         lambda begin, end: curve.slopes(begin, end).sum(axis=1, keepdims=True),
@@ -75,7 +76,7 @@ def _summed(curve: Curve) -> Curve:
 
 
 def _along(value: Callable[[Array], Array], jacobian: Callable[[Array], Array]) -> Curve:
-    """Return the curve of all outputs together, whose slopes are averaged along the way."""
+    """Return the curve of all outputs together, with slopes averaged along the line between two sums."""
     nodes, weights = gauss_rule(_NODES)
 
     def slopes(begin: Array, end: Array) -> Array:
@@ -94,7 +95,7 @@ def _along(value: Callable[[Array], Array], jacobian: Callable[[Array], Array]) 
 
 
 def probability_curve(link: Link) -> Curve:
-    """Return the curve of a link that means probabilities."""
+    """Return the curve of a link whose predictions are probabilities."""
     s = link.sigma
     if link.name == "softmax":
 
@@ -111,7 +112,7 @@ def probability_curve(link: Link) -> Curve:
 def loss_curve(link: Link, y: Array, *, classes: bool) -> Curve:
     """Return the loss of rows as a function of their sums; y is class codes, or numbers (rows, outputs).
 
-    Of classes it is the log loss; of numbers the squared error, or e^m - y m where sums are logarithms.
+    For classes it is the log loss; for numbers the squared error, or e^m - y m where sums are logarithms.
     """
     s = link.sigma
     if not classes:
@@ -133,7 +134,9 @@ def loss_curve(link: Link, y: Array, *, classes: bool) -> Curve:
     if link.name == "logit":
         yes = codes[:, None].astype(np.float64)
 
-        def actual(m: Array) -> Array:  # one column is the second class, many are each its own
+        def actual(
+            m: Array,
+        ) -> Array:  # one column is the second class; several have one class each
             return yes if m.shape[1] == 1 else (codes[:, None] == np.arange(m.shape[1])) * 1.0
 
         return _summed(
@@ -164,7 +167,7 @@ def rescaled_values(
     pairs: bool,
     n_jobs: int,
 ) -> tuple[Array, Array]:
-    """Return the values of a curve of sums, as `Contributions.values`, and their base, (rows, numbers)."""
+    """Return the values of a curve, shaped like `Contributions.values`, and their base, (rows, numbers)."""
     values: Array | None = None
     base: Array | None = None
     of_rows, of_others = sums
@@ -174,10 +177,10 @@ def rescaled_values(
         begin = np.broadcast_to(of_others[b], of_rows.shape)
         slopes = curve.slopes(begin, of_rows)
         slopes = slopes.reshape(slopes.shape + (1,) * (change.ndim - 2))
-        bent = (slopes * change[:, None]).sum(axis=2)
-        values = bent if values is None else values + bent
-        said = curve.value(begin)
-        base = said if base is None else base + said
+        rescaled = (slopes * change[:, None]).sum(axis=2)
+        values = rescaled if values is None else values + rescaled
+        before = curve.value(begin)
+        base = before if base is None else base + before
     assert values is not None
     assert base is not None
     return values / background.n_rows, base / background.n_rows

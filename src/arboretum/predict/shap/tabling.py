@@ -1,7 +1,7 @@
-"""SHAP values of many rows by tables (engine/shap/): which trees have them, how they are made, how kept.
+"""SHAP values of many rows by tables (engine/shap/): which trees have them, how they are built and stored.
 
 A tree has tables if each of its leaves has few states (cells.py), so trees of a few dozen leaves do, whatever
-they ask. Making them takes as long as walking some hundred rows; then a row costs a few look-ups.
+they split on. Building tables takes as long as walking some hundred rows; then a row costs a few look-ups.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 __all__ = ["Coding", "Tabled", "has_tables", "table_cap"]
 
 _MOST_CODES = 1 << 16
-_MOST_CATEGORIES = 256  # of a column: every other one may be a step
+_MOST_CATEGORIES = 256  # of a column, every second one of which may be a step
 _MOST_COLUMNS = 13  # of a path: its leaf has 2^13 states
-_BLOCK_BYTES = 1 << 23  # of the sums of a block of rows
-_BATCH_BYTES = 1 << 21  # of the states of a batch of groups
-_MOST_ROWS = 9_400  # of a block
-_COUNTED_ROWS = 2_500  # of a block of the background, whose sums are small
-_SHARES = 4  # of the work of building, for every thread
+_BLOCK_BYTES = 1 << 23  # size of the sums of a block of rows
+_BATCH_BYTES = 1 << 21  # size of the states of a batch of groups
+_MOST_ROWS = 9_400  # in a block
+_COUNTED_ROWS = 2_500  # in a block of the background, whose sums are small
+_SHARES = 4  # pieces of the work of building, per thread
 
 
 class Coding:
@@ -40,20 +40,20 @@ class Coding:
         inner = layout.n_children > 0
         by_category = np.zeros(n, np.bool_)
         by_category[paths.feature[inner & (paths.kind > 1)]] = True
-        asks = np.flatnonzero(inner)
-        feature, threshold = paths.feature[asks], paths.threshold[asks]
+        nodes = np.flatnonzero(inner)
+        feature, threshold = paths.feature[nodes], paths.threshold[nodes]
         rank = np.zeros(len(inner), np.int32)
         words = by_category[feature]
-        # of categories in order: those up to the threshold
-        rank[asks[words]] = np.floor(np.clip(threshold[words], -1, paths.n_codes[feature[words]]))
-        asks, feature, threshold = asks[~words], feature[~words], threshold[~words]
+        # ordered categories: those up to the threshold
+        rank[nodes[words]] = np.floor(np.clip(threshold[words], -1, paths.n_codes[feature[words]]))
+        nodes, feature, threshold = nodes[~words], feature[~words], threshold[~words]
         order = np.lexsort((threshold, feature))
         owner, cuts = feature[order], threshold[order]
         new = np.ones(len(cuts), np.bool_)
         new[1:] = (cuts[1:] != cuts[:-1]) | (owner[1:] != owner[:-1])
         sizes = np.bincount(owner[new], minlength=n)
         begin = np.concatenate([[0], np.cumsum(sizes)])
-        rank[asks[order]] = np.cumsum(new) - 1 - begin[owner]
+        rank[nodes[order]] = np.cumsum(new) - 1 - begin[owner]
         n_codes = np.where(by_category, paths.n_codes[:n] + 1, sizes + 2)
         self.most = int(n_codes.max(initial=1))
         self.columns = layout.used.astype(np.int64)
@@ -66,7 +66,7 @@ class Coding:
         self.n_words = int(n_codes[by_category].sum())
 
     def coder(self, n_columns: int, n_rows: int, n_groups: int = 1) -> Any:
-        """Return what a block of rows is coded with, and its states in a batch of groups."""
+        """Return the arrays for the codes of a block of rows and for its states in a batch of groups."""
         from arboretum.engine.shap.table_rows import Coder
 
         padded = -(-n_rows // 8) * 8
@@ -78,19 +78,19 @@ class Coding:
 
 
 def has_tables(layout: Layout) -> np.ndarray:
-    """Tell of every tree whether it can have tables: short paths, few categories, nothing that stands in."""
+    """Return for every tree whether it can have tables: short paths, few categories, no surrogates."""
     paths, codes = layout.paths, layout.coding.codes
     if len(paths.surrogate_start) or layout.coding.most > _MOST_CODES:
         return np.zeros(layout.n_trees, np.bool_)
     many = (codes.by_category == 1) & (codes.n_codes > _MOST_CATEGORIES)
-    asks_many = np.logical_or.reduceat(
+    has_many = np.logical_or.reduceat(
         many[paths.feature] & (layout.n_children > 0), layout.starts[:-1]
     )
-    return (layout.longest > 0) & (layout.longest <= _MOST_COLUMNS) & ~asks_many
+    return (layout.longest > 0) & (layout.longest <= _MOST_COLUMNS) & ~has_many
 
 
 def table_cap(n_rows: int, pairs: bool) -> int:
-    """Return how many states a group may have: the more rows, the more pays off."""
+    """Return how many states a group may have; with more rows, larger tables pay off."""
     if pairs:
         return 128
     return 256 if n_rows < 8192 else 1024
@@ -103,15 +103,15 @@ class Tabled:
     ----------
     layout : Layout
     trees : int array
-        Those that have them.
+        The trees that have tables.
     most : int
-        States of a group.
+        The most states of a group.
     pair_of : int32 array or None
         The place of every pair.
     places : int
-        Columns and pairs of an output.
+        The number of columns and pairs per output.
     background : Matrix or None
-        Rows to compare with; None: path-dependent.
+        Rows to compare with; None: path-dependent values.
     n_jobs : int
     """
 
@@ -165,12 +165,12 @@ class Tabled:
         from arboretum.engine.shap.cells import LEAVES, CellPart
 
         layout = self.layout
-        n_asks = LEAVES + int(layout.deepest.max(initial=0)) + 1
-        columns = min(layout.n_columns, n_asks)
-        cells = n_asks + 2 * columns + layout.coding.n_words
+        n_splits = LEAVES + int(layout.deepest.max(initial=0)) + 1
+        columns = min(layout.n_columns, n_splits)
+        cells = n_splits + 2 * columns + layout.coding.n_words
         whole = np.int32
         return CellPart(
-            leaf=np.empty(LEAVES, whole), asks=np.empty(n_asks, whole),
+            leaf=np.empty(LEAVES, whole), asks=np.empty(n_splits, whole),
             column=np.empty(columns, whole), slot=np.full(layout.n_columns, -1, whole),
             cell_at=np.empty(columns + 1, whole), first_code=np.empty(cells, whole),
             mask=np.empty(cells, np.uint64), share=np.empty((LEAVES, columns)),
@@ -191,7 +191,7 @@ class Tabled:
         )  # fmt: skip
 
     def _group(self, trees: np.ndarray, most: int) -> tuple[Any, np.ndarray]:
-        """Return the groups of all trees, and of each how many states, columns and steps it has."""
+        """Return the groups of all trees, and the number of states, columns and steps of each."""
         from arboretum.engine.shap.cells import group_trees
         from arboretum.engine.shap.tables import Groups
 
@@ -244,7 +244,7 @@ class Tabled:
         from arboretum.engine.shap.table_rows import count_rows
 
         layout, counts = self.layout, np.zeros(self.tables.state_at[-1], np.int64)
-        free: list[np.ndarray] = []  # one for every thread: large, so not one for every block
+        free: list[np.ndarray] = []  # one per thread, not one per block: they are large
 
         def go(lo: int, hi: int, X: np.ndarray) -> None:
             try:
@@ -256,11 +256,11 @@ class Tabled:
             free.append(own)
 
         run_blocks(go, background, self.n_jobs)
-        for own in free:  # whole numbers: their order does not matter
+        for own in free:  # integers: the order of the additions does not matter
             counts += own
         return counts / background.n_rows
 
-    # ------------------------------------------------------------------ asking
+    # ------------------------------------------------------------------ using
     def add(self, matrix: Matrix, out: np.ndarray, n_jobs: int = 1) -> None:
         """Add the values of all rows to ``out``, (rows, outputs, columns and pairs)."""
         from arboretum.engine.shap.table_rows import add_tables
@@ -281,8 +281,8 @@ class Tabled:
     ) -> None:
         """Write the values of pairs as symmetric tables, (rows, outputs, columns, columns).
 
-        ``place`` says where columns and pairs stand. A block of rows becomes tables while it is at hand: all
-        of them as columns and pairs would be half as much memory again.
+        ``place`` has the places of columns and pairs. Each block of rows is turned into tables at once: to
+        keep all rows as columns and pairs would take half as much memory again.
         """
         from arboretum.engine.shap.pairs import write_squares
         from arboretum.engine.shap.table_rows import add_tables
@@ -307,12 +307,12 @@ class Tabled:
         run_blocks(go, matrix, n_jobs)
 
     def _scratch(self, n: int, most: int, n_groups: int, places: int) -> tuple[Any, np.ndarray]:
-        """Return what n rows are coded and added up with, in blocks of the same size."""
+        """Return the arrays for coding and adding up n rows, in blocks of the same size."""
         coder = self.layout.coding.coder(self.layout.n_columns, -(-n // -(-n // most)), n_groups)
         return coder, np.empty((places, coder.codes.shape[1]))
 
     def _batches(self, n_groups: int) -> Any:
-        """Return the columns of all tables by batches of groups and, within, by their places."""
+        """Return the columns of all tables, sorted by batch of groups and then by place."""
         from arboretum.engine.shap.table_rows import Batches
 
         tables = self.tables
@@ -333,7 +333,7 @@ class Tabled:
 
 
 def _block_of(places: int) -> tuple[int, int]:
-    """Return how many rows are worked on at a time, and how many groups."""
+    """Return how many rows are processed at a time, and how many groups."""
     most = max(64, min(_MOST_ROWS, _BLOCK_BYTES // (8 * places)))
     return most, max(1, _BATCH_BYTES // (2 * most))
 

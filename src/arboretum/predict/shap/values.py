@@ -1,12 +1,12 @@
-"""SHAP values of an ensemble: which way they are found, and in what shape.
+"""SHAP values of an ensemble: by which method they are computed, and in what shape.
 
     many rows, small trees      tables          a look-up for every group of leaves   (tabling.py)
     few rows, or deep trees     walk            every row down all branches           (walking.py)
-    the same, with background   contrast        every row against every other one     (walking.py)
+    the same, with background   contrast        every row against every background row (walking.py)
 
-Every tree goes the way that is quickest for it; that depends on the number of rows and on the tree, and on
-nothing else, so that the same question has the same answer to the last bit. What was laid out and tabled is
-kept with the ensemble, and never with its file.
+Every tree is explained by the method that is fastest for it. The choice depends on the number of rows and on
+the tree only, so that the same call gives the same result to the last bit. Layouts and tables are kept with
+the ensemble, but never written to its file.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Contributions", "along_paths", "contributions_of"]
 
-_ROWS, _ROWS_PER_LEAF = 1000, 14  # from which on tables of a tree pay off
-_CONTRASTS_PER_LEAF = 400  # pairs of rows, the same
-_LONG_PAIRS = 9  # columns of a path beyond which tables of pairs are too large
-_SQUARES = 4096  # tables of pairs that a thread writes at a time
-_KEPT_BYTES = 1 << 28  # of tables that are kept; larger ones are made a part at a time
+_ROWS, _ROWS_PER_LEAF = 1000, 14  # with at least this many rows, the tables of a tree pay off
+_CONTRASTS_PER_LEAF = 400  # the same for pairs of a row and a background row
+_LONG_PAIRS = 9  # columns of a path; with more, tables of pairs are too large
+_SQUARES = 4096  # squares of pairs that a thread writes at a time
+_KEPT_BYTES = 1 << 28  # bytes of tables that are kept; larger ones are made in batches
 
 
 def contributions_of(ensemble: Ensemble, n_columns: int, cover: str) -> Contributions:
-    """Return what finds the SHAP values of an ensemble; it is made once."""
+    """Return the object that computes the SHAP values of an ensemble; it is made once."""
     kept = ensemble.__dict__.setdefault("_contributions", {})
     if cover not in kept:
         kept[cover] = Contributions(lay_out(ensemble.additive(), n_columns, cover))
@@ -55,7 +55,7 @@ class Contributions:
 
     @property
     def base(self) -> np.ndarray:
-        """What is expected if no column is known, (outputs,)."""
+        """The expected sums if no column is known, (outputs,)."""
         return self.layout.base
 
     def values(
@@ -68,7 +68,7 @@ class Contributions:
     ) -> np.ndarray:
         """Return the values, (rows, outputs, columns), or those of pairs, (rows, outputs, columns, columns).
 
-        Path-dependent; with a background, the mean of what changes against its rows.
+        Path-dependent; with a background, the mean of the values against each of its rows.
         """
         layout = self.layout
         pair_of = self._pairs() if pairs else None
@@ -145,7 +145,7 @@ class Contributions:
         *,
         keeps: bool,
     ) -> Tabled:
-        """Return the tables of some trees, kept ones if there are."""
+        """Return the tables of some trees, from the cache if possible."""
         key = most, pair_of is not None, trees.tobytes()
         made = self._kept.get(key) if background is None else None
         if made is None:
@@ -155,7 +155,7 @@ class Contributions:
         return made
 
     def _pairs(self) -> np.ndarray:
-        """Return the place of every pair of columns in use; pairs stand behind the columns."""
+        """Return the place of every pair of columns in use; pairs come after the columns."""
         used, n = self.layout.used, self.layout.n_columns
         pair_of = np.zeros((n, n), np.int32)
         one, two = np.triu_indices(len(used), 1)
@@ -163,11 +163,11 @@ class Contributions:
         return pair_of + pair_of.T
 
     def _square_places(self, pair_of: np.ndarray) -> np.ndarray:
-        """Return where the numbers of a symmetric table stand among columns and pairs."""
+        """Return the places of the numbers of a symmetric table among columns and pairs."""
         n = self.layout.n_columns
         unused = np.setdiff1d(np.arange(n), self.layout.used)
         place = pair_of.copy()
-        place[unused] = unused[:, None]  # not in use: no values, alone or with others
+        place[unused] = unused[:, None]  # columns not in use have zeros everywhere
         place[:, unused] = unused
         np.fill_diagonal(place, np.arange(n))
         return place
@@ -191,10 +191,11 @@ class Contributions:
 
 
 def along_paths(layout: Layout, ensemble: Ensemble, matrix: Matrix, n_jobs: int = 1) -> np.ndarray:
-    """Return what the questions on a row's path change, by column, (rows, outputs, columns): Saabas' way.
+    """Return what the splits on a row's path change, by column, (rows, outputs, columns): Saabas' method.
 
-    A node expects the mean of its leaves by their training weight. The columns that are asked for on the way
-    from the root share the change; no SHAP values, but the same sum.
+    The expectation of a node is the mean of its leaves, weighted by training rows. Each split on the path
+    from the root credits its column with the change in expectation. These are not SHAP values but have the
+    same sum.
     """
     out = np.zeros((matrix.n_rows, layout.n_outputs, layout.n_columns))
     leaves, edges = ensemble.leaves(matrix, n_jobs), layout.edges

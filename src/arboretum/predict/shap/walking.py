@@ -57,7 +57,7 @@ def add_by_walk(
     out: np.ndarray,
     n_jobs: int,
 ) -> None:
-    """Add path-dependent values by some trees to ``out``, (rows, outputs, columns and pairs)."""
+    """Add the path-dependent values of some trees to ``out``, (rows, outputs, columns and pairs)."""
     from arboretum.engine.shap.walk import ROWS, Walk, WalkedTrees, walk_trees
 
     if not len(trees):
@@ -109,14 +109,14 @@ def add_by_contrast(
     out: np.ndarray,
     n_jobs: int,
 ) -> None:
-    """Add the values of rows against other rows, each by what it counts, to ``out``."""
+    """Add the values of rows against other rows, weighted by ``counts``, to ``out``."""
     from arboretum.engine.shap.contrast import Contrast, contrast_trees
 
     if not len(trees):
         return
     depth = int(layout.deepest.max(initial=0)) + 2
     part = _parts(int(layout.longest.max(initial=0)) + 2)
-    asked = layout.starts[trees], layout.outputs[trees], np.int64(out.shape[2])
+    tree_parts = layout.starts[trees], layout.outputs[trees], np.int64(out.shape[2])
     others = np.ascontiguousarray(others, np.float64)
 
     def go(lo: int, hi: int, X: np.ndarray) -> None:
@@ -128,7 +128,7 @@ def add_by_contrast(
         )
         flat = out[lo:hi].reshape(hi - lo, -1)
         contrast_trees(
-            layout.paths, asked, layout.value, part, (X, others, counts), work, pair_of, flat
+            layout.paths, tree_parts, layout.value, part, (X, others, counts), work, pair_of, flat
         )
 
     run_blocks(go, matrix, n_jobs)
