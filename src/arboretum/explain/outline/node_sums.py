@@ -1,7 +1,8 @@
 """The candidates of all nodes of a tree of CART's kind from sums, which are added up once for the tree.
 
 The rows of a node are not looked at again: what its criterion adds up (`Channels`) is the sum over its
-leaves, by column and value. All cuts of a node are then scored at once, sets of categories by the textbook's scan.
+leaves, by column and value. All cuts of a node are then scored at once, sets of categories by the textbook's
+scan.
 """
 
 from __future__ import annotations
@@ -153,7 +154,9 @@ class _AtNode:
         f, first = int(tree.feature[self.node]), int(tree.first_child[self.node])
         rows = self.sums.cells[self.sums.rank[self.node], f, :, 0]
         values, left = self.columns[f].values[np.flatnonzero(rows[:-1])], self.sums.total[first]
-        if tree.kind[self.node] == SUBSET and np.any(self.columns[f].values != self.columns[f].ends):
+        if tree.kind[self.node] == SUBSET and np.any(
+            self.columns[f].values != self.columns[f].ends
+        ):
             values = np.unique(grown.matrix.column(f)[grown.rows_of(self.node)])
             values = values[~np.isnan(values)]  # a bin may hold several categories
         test, charge = grown.split_question(self.node, values), self._charge(f, len(values))
