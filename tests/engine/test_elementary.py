@@ -170,7 +170,9 @@ ALLOWED = {
         "@",
         "**",
     },  # a standard error, by BLAS: a plain sum takes ten times as long
-    "predict/sum.py": {"log2"},  # an estimate of the cost of an engine; all engines give the same bits
+    "predict/sum.py": {
+        "log2"
+    },  # an estimate of the cost of an engine; all engines give the same bits
 }
 
 
