@@ -105,9 +105,7 @@ class LevelWork(NamedTuple):
     """Scratch arrays for growing a tree; the next tree may reuse them."""
 
     node: np.ndarray  # uint16: the leaf of every row, once the tree is grown
-    words: (
-        np.ndarray
-    )  # int64: for every row, the number it adds and the place of its node in the level
+    words: np.ndarray  # int64: the number that a row adds and the place of its node in the level
     order: np.ndarray  # uint32: rows, node by node: see divide.py
     spare: np.ndarray  # uint32, as many
     begin: np.ndarray  # (2, nodes) int64: where the rows of a node begin, in the bag and out of it

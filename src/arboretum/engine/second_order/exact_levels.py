@@ -53,9 +53,7 @@ class GrowingExactTree(NamedTuple):
     """A growing tree: its nodes, level after level, and its counters."""
 
     nodes: np.ndarray  # (most nodes,) EXACT_NODE
-    able: (
-        np.ndarray
-    )  # (level,) int64, nodes of the level that might be split, counted from its first
+    able: np.ndarray  # (level,) int64, its nodes that might be split, from its first on
     counters: np.ndarray  # (1,) EXACT_COUNTERS
     draw: ColumnDraw
 

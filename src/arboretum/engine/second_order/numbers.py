@@ -39,9 +39,7 @@ __all__ = ["scan_number", "scan_packed"]
 _INFINITY = np.int64(0x7FF0000000000000)  # its bits; larger ones are NaN
 _ZERO = np.int64(0)
 _CLEARLY = 1.0 - 1e-5  # a number times this is smaller by more than rounding in single precision
-_HALVES = (
-    np.int64(1) << 31
-)  # limit for sums packed in one number, so that both halves have a sign bit
+_HALVES = np.int64(1) << 31  # limit for packed sums, so that both halves have a sign bit
 _LARGE = 2.0**60  # in units of sums: up to here products stay finite in single precision
 _G, _H = np.uint64(1), np.uint64(0)  # halves of a packed number, by their order in memory
 _ONE, _TWO = np.uint64(1), np.uint64(2)

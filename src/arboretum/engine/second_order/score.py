@@ -44,9 +44,7 @@ class Features(NamedTuple):
     """Where the bins of every feature are stored."""
 
     storage: np.ndarray  # (n_features,) int32, the stored column
-    offset: (
-        np.ndarray
-    )  # (n_features,) int32, its first code there; 0 for a column that is not bundled
+    offset: np.ndarray  # (n_features,) int32, its first code there; 0 if not bundled
     n_bins: np.ndarray  # (n_features,) int32
     default_bin: (
         np.ndarray

@@ -34,9 +34,7 @@ class Coder(NamedTuple):
     cuts_at: np.ndarray  # (n_asked + 1,) int64, where the cuts of a column begin
     x: np.ndarray  # (n_block,) float64
     rank: np.ndarray  # (n_block,) uint64
-    codes: (
-        np.ndarray
-    )  # (n_columns, n_block) uint16; a valid code also in padding after the last row
+    codes: np.ndarray  # (n_columns, n_block) uint16; padding has valid codes, too
     states: np.ndarray  # (n_groups, n_block) uint16
 
 

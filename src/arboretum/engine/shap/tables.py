@@ -41,9 +41,7 @@ class Groups(NamedTuple):
 
     root: np.ndarray  # (n_groups,) int32, root of the part that a group belongs to
     leaves: np.ndarray  # (n_groups,) uint64, its leaves, as bits
-    output: (
-        np.ndarray
-    )  # (n_groups,) int64, the output that the first number of its tree is added to
+    output: np.ndarray  # (n_groups,) int64, the output of the first number of its tree
 
 
 class Tables(NamedTuple):
