@@ -17,14 +17,16 @@ from arboretum.callback import TrainingCallback
 from arboretum.io.container import read, write
 
 
-def rounds_until(stop, interrupt, numbers, kept, step=1):
-    for number in numbers[::step]:
-        if number == interrupt:
-            raise KeyboardInterrupt
-        kept.extend(range(number, number + step))
-        yield number + step
-        if number == stop:
-            return
+def make_rounds(stop, interrupt, numbers, kept, step=1, **options):
+    with run_rounds(numbers, lambda: len(kept), name="Model", **options) as rounds:
+        for number in numbers[::step]:
+            if number == interrupt:
+                raise KeyboardInterrupt
+            kept.extend(range(number, number + step))
+            rounds.finished(number + step)
+            if number == stop:
+                break
+    return rounds.interrupted
 
 
 @pytest.mark.parametrize(
@@ -33,27 +35,21 @@ def rounds_until(stop, interrupt, numbers, kept, step=1):
 )
 def test_what_is_kept(stop, interrupt, rounds, interrupted):
     kept: list[int] = []
-    numbers = range(2, 8)
-    made = rounds_until(stop, interrupt, numbers, kept)
-    assert run_rounds(made, numbers, lambda: len(kept), name="Model") == interrupted
+    assert make_rounds(stop, interrupt, range(2, 8), kept) == interrupted
     assert len(kept) == rounds
 
 
 def test_an_interrupt_before_anything_is_kept_goes_on():
-    kept: list[int] = []
-    made = rounds_until(None, 0, range(3), kept)
     with pytest.raises(KeyboardInterrupt):
-        run_rounds(made, range(3), lambda: len(kept), name="Model")
+        make_rounds(None, 0, range(3), [])
 
 
 @pytest.mark.parametrize("step", [1, 2, 3])
 def test_the_bar_follows_steps_of_several_rounds(step, monkeypatch):
-    told: list[int] = []
-    monkeypatch.setattr("arboretum.base.rounds.progress", lambda *_: nullcontext(told.append))
-    kept: list[int] = []
-    made = rounds_until(None, None, range(4, 10), kept, step)
-    assert run_rounds(made, range(4, 10), lambda: len(kept), name="Model", bar=True) is None
-    assert told == list(range(step, 7, step))
+    reported: list[int] = []
+    monkeypatch.setattr("arboretum.base.rounds.progress", lambda *_: nullcontext(reported.append))
+    assert make_rounds(None, None, range(4, 10), [], step, bar=True) is None
+    assert reported == list(range(step, 7, step))
 
 
 # ---------------------------------------------------------------------- Ctrl-C in a fit

@@ -134,7 +134,7 @@ def test_a_row_that_no_rule_covers_is_told_and_answered():
     nothing = pd.DataFrame({"city": [None] * 3, "size": [None] * 3, "x": [np.nan] * 3})
     assert rules.apply(nothing).tolist() == [-1, -1, -1]
     assert np.array_equal(rules.predict(nothing), model.predict(nothing))
-    assert str(rules).endswith("may satisfy no rule; the model still answers it)")
+    assert str(rules).endswith("may satisfy no rule; the model still predicts it)")
     of_tree = to_rules(model.tree_)
     assert np.array_equal(model.classes_[of_tree.predict(nothing)], model.predict(nothing))
 

@@ -58,7 +58,7 @@ def test_dtreeviz_reads_it_if_it_is_installed():
 @pytest.mark.parametrize(
     ("model", "says"),
     [
-        (lambda: fitted("XGB"), "thresholds only.*column"),
+        (lambda: fitted("XGB"), "only thresholds.*column"),
         (
             lambda: arb.CARTClassifier(surrogates=1).fit(
                 [[0, 1], [1, 0], [2, 2], [3, 3]], [0, 0, 1, 1]

@@ -101,5 +101,5 @@ def test_the_geometry_of_a_forest_is_at_the_top(iris):
     assert arboretum.prototypes(forest, P, X, y)
     one, other = arboretum.plot_proximity(forest, X, y), arboretum.plot_proximity(P, y)
     assert np.array_equal(one.get_images()[0].get_array(), other.get_images()[0].get_array())
-    with pytest.raises(arboretum.DataError, match="needs the rows to look at"):
+    with pytest.raises(arboretum.DataError, match="needs the rows to draw"):
         arboretum.plot_proximity(forest)

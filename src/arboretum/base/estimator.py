@@ -129,9 +129,12 @@ class Estimator(Declared, BaseEstimator):
                 setattr(cls, name, available_if(method.check)(_of_one_state(method.fn)))
 
     # ------------------------------------------------------------------ the table
-    def _learn_table(self, X: Any) -> Matrix:
-        """Learn the columns of a table and forget the last fit; return the encoded rows."""
-        schema, matrix = learn_schema(X, **self._column_kinds())
+    def _learn_table(self, X: Any, kinds: dict[str, Any] | None = None) -> Matrix:
+        """Learn the columns of a table and forget the last fit; return the encoded rows.
+
+        ``kinds`` are the arguments of `learn_schema`; None: the user's settings.
+        """
+        schema, matrix = learn_schema(X, **(self._column_kinds() if kinds is None else kinds))
         for name in ("interrupted_", *self._learned):
             self.__dict__.pop(name, None)
         self._take_schema(schema)

@@ -12,7 +12,7 @@ At the prompt the estimator can be used with its finished rounds; no caller mist
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -31,6 +31,7 @@ else:
 __all__ = [
     "Interrupted",
     "Interruptible",
+    "RunningRounds",
     "is_listened_to",
     "listening",
     "progress",
@@ -58,21 +59,33 @@ class Interrupted(NamedTuple):
         return f"the {self.done} {self.what}s that were finished, of {self.wanted}"
 
 
+class RunningRounds:
+    """The rounds of one fit, inside `run_rounds`."""
+
+    interrupted: Interrupted | None = None
+
+    def __init__(self, numbers: range, on_progress: Callable[[int], None] | None) -> None:
+        self._numbers, self._on_progress = numbers, on_progress
+
+    def finished(self, number: int) -> None:
+        """Report that all rounds below ``number`` are finished and kept."""
+        if self._on_progress is not None:
+            self._on_progress(number - self._numbers.start)
+
+
+@contextmanager
 def run_rounds(
-    rounds: Iterable[int],
     numbers: range,
     kept: Callable[[], int],
     *,
     name: str,
     what: str = "round",
     bar: bool = False,
-) -> Interrupted | None:
-    """Run rounds until they end; return how far they got if Ctrl-C ended them.
+) -> Iterator[RunningRounds]:
+    """Show the progress of the rounds made in this context; Ctrl-C ends it, if a round is kept.
 
     Parameters
     ----------
-    rounds : iterable of int
-        Every step makes one or several rounds, keeps them, and yields the number of the next one.
     numbers : range
         The requested rounds.
     kept : callable
@@ -84,28 +97,31 @@ def run_rounds(
     bar : bool
         Show a bar.
 
+    Yields
+    ------
+    RunningRounds
+        Its ``interrupted`` is set if Ctrl-C ended the context.
+
     Examples
     --------
     >>> squares = []
-    >>> def rounds():
+    >>> with run_rounds(range(5), lambda: len(squares), name="Model") as rounds:
     ...     for number in range(5):
     ...         squares.append(number**2)
-    ...         yield number + 1
+    ...         rounds.finished(number + 1)
     ...         if squares[-1] > 3:
-    ...             return
-    >>> run_rounds(rounds(), range(5), lambda: len(squares), name="Model"), squares
-    (None, [0, 1, 4])
+    ...             raise KeyboardInterrupt
+    >>> squares, str(rounds.interrupted)
+    ([0, 1, 4], 'the 3 rounds that were finished, of 5')
     """
     with progress(len(numbers), bar, name) as on_progress:
+        rounds = RunningRounds(numbers, on_progress)
         try:
-            for number in rounds:
-                if on_progress is not None:
-                    on_progress(number - numbers.start)
+            yield rounds
         except KeyboardInterrupt:
             if not kept():
                 raise
-            return Interrupted(kept(), numbers.stop, what)
-    return None
+            rounds.interrupted = Interrupted(kept(), numbers.stop, what)
 
 
 @contextmanager

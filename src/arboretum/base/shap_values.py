@@ -42,7 +42,7 @@ class Explains:
 
     schema_: Schema
     _cover: ClassVar[str] = (
-        "weight"  # the figure of a node that gives the probabilities of its branches
+        "weight"  # the attribute of a tree whose ratios give the probabilities of branches
     )
 
     def shap_values(
@@ -56,33 +56,33 @@ class Explains:
     ) -> np.ndarray:
         """Return the contribution of every column to every prediction: exact SHAP values.
 
-        They sum to the model's raw prediction of a row, less `shap_base_value`.
+        They add up to the model's raw prediction of a row minus `shap_base_value`.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
         background : table or None
-            None: an unknown column goes down all branches of a tree, each with its share of the
-            training weight (path-dependent). A table: its value is taken from the rows of the table, and the
-            mean over them counts (interventional).
+            None: a row with an unknown column goes down all branches of a split on it, weighted by their
+            training weight (path-dependent). A table: unknown values are taken from the rows of the table,
+            and results averaged over them (interventional).
         interactions : bool, default=False
-            Return the contributions of pairs: half of the joint effect of two columns stands at either
-            place of a symmetric table whose rows sum to the values.
+            Return the contributions of pairs: a symmetric table whose rows add up to the values; each of the
+            two entries of a pair holds half of the joint effect.
         output : {"raw", "probability", "loss"}, default="raw"
-            What is explained: the sum of the trees (class probabilities of trees and forests, the margin of
-            boosters), the probabilities computed from it, or the loss of every row: log loss for classes,
-            squared error for numbers, e^m - y m for log links. The last two need a
-            background, unless probabilities are the sum itself: every difference to a background row is
-            rescaled as the link rescales the difference of the two sums.
+            What is explained: the sum of the trees (class probabilities of trees and forests, margins of
+            boosters), the probabilities computed from it, or the loss of every row (log loss for classes,
+            squared error for numbers, e^m - y m for log links). The last two need a background, unless the
+            sum is a probability itself: the values against each background row are scaled by the ratio in
+            which the link changes the difference between the two sums.
         y : array-like or None
             The actual values, for ``output="loss"``.
 
         Returns
         -------
         float array of shape (n_samples, n_features)
-            Where the model has several outputs or classes, (n_samples, n_features, n_outputs), and for
-            several outputs of several classes (n_samples, n_features, n_outputs, n_classes). Interactions
-            have n_features twice.
+            (n_samples, n_features, n_outputs) for several outputs or classes, and (n_samples, n_features,
+            n_outputs, n_classes) for several outputs with several classes. Interactions have n_features
+            twice.
 
         Raises
         ------
@@ -94,14 +94,14 @@ class Explains:
     def shap_base_value(
         self, *, background: Any = None, output: str = "raw", X: Any = None, y: Any = None
     ) -> Any:
-        """Return the base of SHAP values: the mean over the background, or the trees' expectation.
+        """Return the base of SHAP values: the mean over the background, or over the leaves by weight.
 
         Parameters
         ----------
         background, output
             As for `shap_values`.
         X, y : table and labels, or None
-            For ``output="loss"``, where the base differs from row to row.
+            For ``output="loss"``: its base differs from row to row.
 
         Returns
         -------
@@ -135,9 +135,9 @@ class Explains:
         Returns
         -------
         shap.Explanation
-            If the package shap is installed: all of its plots take it. Else our own `Explanation` with
+            If the package shap is installed; all of its plots accept it. Otherwise our own `Explanation` with
             attributes ``values``, ``base_values``, ``data``, ``feature_names``, ``output_names``, and
-            ``display_data``, the rows with words where ``data`` has codes of categories.
+            ``display_data``: the rows with words in place of the codes of categories.
         """
         from arboretum.predict.shap.explanation import make_explanation
 
@@ -159,7 +159,7 @@ class Explains:
 
     # ------------------------------------------------------------------ how they are computed
     def _members(self) -> list[Member] | None:
-        """Return the models whose mean is predicted, None if the prediction is a sum of trees itself."""
+        """Return the models whose mean is predicted; None if the prediction is itself a sum of trees."""
         return None
 
     def _table_for_members(self, X: Any) -> Any:
@@ -167,9 +167,9 @@ class Explains:
         return X
 
     def _summed_trees(self) -> Ensemble:
-        """Return the trees whose sum is explained."""
+        """Return the trees whose sum is explained; raise if the model is not such a sum."""
         raise NoAdditiveForm(
-            f"{type(self).__name__} is no sum of trees over the columns of its table, so it has no SHAP "
+            f"{type(self).__name__} is not a sum of trees over the columns of its table, so it has no SHAP "
             f"values: explain its models one by one (estimators_); {_INSTEAD}"
         )
 
@@ -223,7 +223,7 @@ class Explains:
         if others is None:
             raise ParameterError(
                 f"output={output!r} needs a background, a table of rows to compare with: "
-                "some training rows, for instance; without one only output='raw' can be explained"
+                "for example some training rows. Without one, only output='raw' can be explained"
             )
         form = ensemble.additive()
         sums = form.sums(matrix, n_jobs), form.sums(others, n_jobs)
@@ -248,8 +248,8 @@ class Explains:
         name, link = type(self).__name__, ensemble.link.name
         if link in ("own", "step"):
             raise ParameterError(
-                f"output={output!r} needs a differentiable link, and the sums of this {name} go through "
-                + ("a function of the user's own" if link == "own" else "a step: it has no slope")
+                f"output={output!r} needs a differentiable link, and the link of this {name} is "
+                + ("a function of yours" if link == "own" else "a step, without a slope")
                 + "; use output='raw'"
             )
         if output == "loss":
@@ -278,7 +278,7 @@ class Explains:
             raise DataError(f"y must be one label for each of the {n_rows} rows of X")
         unknown = [label for label in given if label not in place]
         if unknown:
-            raise DataError(f"y holds {unknown[0]!r}, which is no class of this {name}")
+            raise DataError(f"y holds {unknown[0]!r}, which is not a class of this {name}")
         return np.array([place[label] for label in given]), True
 
     if TYPE_CHECKING:

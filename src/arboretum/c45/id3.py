@@ -241,7 +241,7 @@ class ID3Classifier(CaseTreeClassifier):
         super()._read_fitted_state(state)
         _check_tree(self.tree_)
 
-    def _tree_schema(self, state: dict) -> Schema:
+    def _tree_schema(self, state: dict[str, Any]) -> Schema:
         """Take the cut points from a file; return the columns the tree splits on."""
         bins, columns = state["bins"], self.schema_.columns
         wanted = [f for f, c in enumerate(columns) if _is_number(c) and self.discretize is not None]

@@ -10,6 +10,7 @@ Columns are searched side by side by threads; what they find is judged for all n
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from arboretum.c45.growing import C45Growth
 
 __all__ = ["CaseLevel", "by_gain", "by_ratio", "make_questions", "many_values", "search"]
+
+# (gain, info, admissible), each of (columns, nodes) -> the column chosen in every node, -1 for none
+Choice = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +96,7 @@ def search(
         if not grouped:
             best_tests.admissible[f] &= ~level.used[:, slot]
 
-    def work(job: tuple) -> None:
+    def work(job: tuple[Callable[[int], None], int]) -> None:
         job[0](job[1])
 
     jobs = [(category, slot) for slot in range(len(table.categorical))]
@@ -111,7 +115,7 @@ def many_values(table: CaseTable) -> np.ndarray:
 
 def by_ratio(
     many: np.ndarray, criterion: str = "gain_ratio", epsilon: float = 0.0, gate: bool = True
-):
+) -> Choice:
     """Return C4.5's choice: the largest ratio, if it is more than ``epsilon`` (0: whatever it is).
 
     With ``gate`` only gains of at least the average compete. ``many``: the columns with too many values
@@ -134,7 +138,7 @@ def by_ratio(
     return choose
 
 
-def by_gain(epsilon: float):
+def by_gain(epsilon: float) -> Choice:
     """Return ID3's choice: the largest gain, if it is more than ``epsilon``."""
 
     def choose(gain: np.ndarray, info: np.ndarray, admissible: np.ndarray) -> np.ndarray:

@@ -1,21 +1,23 @@
 """Looking at a tree: as text, as a picture, as Graphviz source and as IF-THEN rules.
 
     text.py            export_text
-    rules.py           to_rules              conditions.py  what a rule asks of one column
+    rules.py           to_rules              conditions.py  conditions on one column
     graphviz.py        export_graphviz
-    plot.py            plot_tree             drawing.py     boxes with a size and a place
-                                             layout.py      where they stand
-                                             legend.py      what the colours mean
+    plot.py            plot_tree             drawing.py     boxes with size and position
+                                             layout.py      positions of boxes
+                                             legend.py      the meaning of the colours
     sklearn_tree.py    to_dtreeviz
-    charts/            curves, bars and maps: plot_pruning_curve and its like
-    effects/           what columns do: partial_dependence, feature_importances
-    report/            one page of a model: report
+    charts/            curves, bars and maps: plot_pruning_curve and others
+    dependence/        effects of columns: partial_dependence, feature_importances
+    report/            one page about a model: report
+    worksheet/         the arithmetic of a model: worksheet
+    outline/           the numbers of every candidate split
 
-    shared:  pick_tree.py  which tree of a model;  labels.py  words of a tree;  boxes.py  lines in a box;
-             colors.py  its fill
+    shared:  pick_tree.py  chooses a tree of a model;  labels.py  texts of a tree;  boxes.py  lines in a box;
+             colors.py  fill colours
 
-Every function takes a fitted estimator with trees, one or many (``tree=`` picks), or a `Tree` itself, binary
-and multiway alike.
+Every function takes a fitted estimator with trees, one or many (``tree=`` chooses), or a `Tree` itself,
+binary or multiway.
 """
 
 from arboretum.explain.charts.pruning_curve import plot_pruning_curve

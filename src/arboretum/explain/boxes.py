@@ -1,15 +1,15 @@
-"""What stands in the box of a node: the same lines for Graphviz and for plots.
+"""The text in the box of a node: the same lines for Graphviz and for plots.
 
-    petal width <= 1.75        heading: the question of a split, or what a leaf predicts
+    petal width <= 1.75        heading: the question of a split, or the prediction of a leaf
     gini = 0.5
     samples = 100
     value = [0, 50, 50]
     class = versicolor
 
-A branch below `max_depth` is folded into one box that says how many leaves it hides. Trees that count
-fractional cases have C4.5's words: a leaf is headed "virginica (3.4/0.4)", its class, its cases and
-those of another class; a leaf that no case reached has nothing but its class. A tree of a booster has a
-value at its leaves only, and one of second order has gain and cover instead of an impurity.
+A branch below `max_depth` is folded into one box with the number of leaves it hides. Trees with
+fractional cases use C4.5's notation: a leaf is headed "virginica (3.4/0.4)", its class, its cases and
+those of another class; a leaf that no case reached has only its class. A tree of a booster has a
+value at its leaves only, and a second-order one has gain and cover instead of an impurity.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from arboretum.structure.tree import Tree
 
 __all__ = ["NO_CASES", "BoxStyle", "box_text", "visible_nodes"]
 
-NO_CASES = "no cases"  # of the training reached this leaf
+NO_CASES = "no cases"  # no training case reached this leaf
 
 # The impurities of regression have long parameter names; a box has room for the usual short ones.
 _SHORT = {"squared_error": "mse", "friedman_mse": "mse", "absolute_error": "mae"}
 
-_MOST_CLASSES, _MOST_OUTPUTS = 8, 4  # whose weights a box lists
+_MOST_CLASSES, _MOST_OUTPUTS = 8, 4  # most weights and outputs that a box lists
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class BoxStyle:
 def visible_nodes(tree: Tree, max_depth: int | None) -> tuple[list[int], dict[int, int]]:
     """Return the nodes to show, and the number of leaves below those that are folded.
 
-    Leaves just below ``max_depth`` are shown: folding one leaf into one box gains nothing.
+    Leaves just below ``max_depth`` are shown: folding a single leaf would save nothing.
     """
     if max_depth is None:
         return list(range(len(tree))), {}
@@ -120,7 +120,7 @@ def box_text(
 
 
 def _class_lines(labels: Labels, node: int, style: BoxStyle) -> tuple[list[str], str]:
-    """Return the lists of class weights, or, where they are too long, the largest share."""
+    """Return the lists of class weights, or, if they are too long, the largest share."""
     assert labels.classes is not None
     if max(len(names) for names in labels.classes) <= _MOST_CLASSES:
         values = labels.class_values(node, style.wording, style.proportion)

@@ -1,8 +1,8 @@
-"""What colour a node gets: its class, the stronger the purer it is; or its predicted number.
+"""The colour of a node: that of its class, stronger in purer nodes, or that of its predicted number.
 
     classification      one hue per class, mixed with white where the two largest shares are close
     regression          a scale from pale yellow (small) over green to blue (large)
-    several outputs     grey-blue, the stronger the purer the node is
+    several outputs     grey-blue, stronger in purer nodes
 
 Plain arithmetic on RGB triples, so that Graphviz source can be written without matplotlib. All
 fills are light enough for black text.
@@ -22,9 +22,9 @@ __all__ = ["CUT", "class_colors", "mixed_colors", "node_colors", "scale_color", 
 
 RGB = tuple[float, float, float]
 
-CUT = "#ececec"  # a branch that is not shown
+CUT = "#ececec"  # a folded branch
 
-# The eight hues of Okabe and Ito, told apart by readers with any kind of colour vision.
+# The eight hues of Okabe and Ito, distinguishable with any kind of colour vision.
 _CLASS_HUES = (
     "#0072b2",
     "#e69f00",
@@ -68,7 +68,7 @@ def _hues(n_classes: int) -> list[RGB]:
 
 
 def class_colors(n_classes: int) -> list[str]:
-    """Return the colour that stands for each class: stronger than any fill, to be seen on it."""
+    """Return the colour of each class: stronger than any fill, so that it can be seen on a fill."""
     return [_to_hex(_mix((1.0, 1.0, 1.0), hue, 0.9)) for hue in _hues(n_classes)]
 
 
@@ -102,7 +102,7 @@ def node_colors(labels: Labels) -> list[str]:
 
 
 def _means_below(tree: Tree) -> np.ndarray:
-    """Return the mean of the leaves below every node: a booster's inner nodes have no value to add."""
+    """Return the mean of the leaves below every node: the inner nodes of a booster have no value."""
     count = np.where(tree.is_leaf, tree.count, 0).astype(np.float64)
     total = count * tree.value[:, 0, 0]
     for node in range(len(tree) - 1, 0, -1):  # children come after their parents
@@ -113,10 +113,10 @@ def _means_below(tree: Tree) -> np.ndarray:
 
 
 def value_limits(tree: Tree) -> tuple[float, float]:
-    """Return the predictions that get the ends of the scale.
+    """Return the predictions at the ends of the scale.
 
     The leaves with the 2 % smallest and 2 % largest predictions (by weight) may lie beyond them:
-    one odd row must not paint all other leaves the same.
+    otherwise one outlier would give all other leaves the same colour.
     """
     values = tree.value[tree.leaves, 0, 0]
     order = np.argsort(values, kind="stable")
@@ -128,7 +128,7 @@ def value_limits(tree: Tree) -> tuple[float, float]:
 
 
 def _unit(values: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Return the values moved to 0..1; where all are equal, to the middle."""
+    """Return the values scaled to 0..1; 0.5 if all are equal."""
     if not high > low:
         return np.full(len(values), 0.5)
     return np.clip((values - low) / (high - low), 0.0, 1.0)

@@ -1,8 +1,7 @@
-"""What a rule asks of one column: the values it may have, all splits of a path taken together.
+"""A condition of a rule on one column: the values that all splits of a path leave possible.
 
-A path may ask about one column many times. Each answer narrows the values that can still occur, so
-it is enough to remember what is left: an interval, a set of categories, and whether a missing value
-passes.
+A path may split on one column many times. Each split narrows the possible values, so it is enough to
+keep what is left: an interval, a set of categories, and whether a missing value passes.
 
     a <= 5, then a <= 3              a <= 3
     a > 1, then a <= 3               1 < a <= 3
@@ -58,7 +57,7 @@ class RuleCondition:
     missing: bool = True
 
     def narrow(self, tree: Tree, node: int, child: int) -> RuleCondition:
-        """Return the condition after ``node``, which asks about this column, chose ``child``."""
+        """Return the condition after ``node``, which splits on this column, sent rows to ``child``."""
         missing = self.missing and int(tree.missing_child[node]) == child
         kind = int(tree.kind[node])
         if kind in (SUBSET, MULTIWAY, GROUPS):
@@ -85,7 +84,7 @@ class RuleCondition:
 
     @property
     def is_impossible(self) -> bool:
-        """No present value passes; a missing one may."""
+        """True if no present value passes; a missing value may."""
         return self.low >= self.high or (self.codes is not None and not self.codes)
 
     def pretty(self, digits: int = 6, max_categories: int | None = 8) -> str:

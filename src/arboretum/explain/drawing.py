@@ -1,7 +1,7 @@
-"""From a tree to boxes with a place: everything about a plot that can be computed before drawing.
+"""From a tree to boxes with positions: the part of a plot that can be computed before drawing.
 
 All lengths are in *em*, the size of the font. The same drawing then fits any figure: only the size
-of an em in points changes. y points upwards, the root's box ends at the top.
+of an em in points changes. y points upwards; the top of the root's box is the top of the drawing.
 
     +----------------+  ^
     | petal width ≤… |  | heading (bold), body, and for classes a strip of their shares
@@ -26,29 +26,29 @@ from arboretum.explain.layout import tidy
 __all__ = ["ANSWER_LINE", "LINE", "STRIP", "Box", "Drawing", "draw_up", "fold", "text_ruler"]
 
 LINE = 1.3  # height of a line
-ANSWER_LINE = 1.15  # the same for the smaller letters on an edge
+ANSWER_LINE = 1.15  # height of a line of the smaller text on an edge
 STRIP = 0.42  # height of the strip of class shares
 _PADDING = 0.65  # inside a box
 _SIBLING_GAP = 1.0
 _LEVEL_GAP = 2.2  # and the answers
 _LINE_WIDTH = 26  # characters; longer lines are folded
-_BODY_WIDTH = 30  # three shares of three decimals stay together
-_NARROW_WIDTH = 16  # of the leaves of a tree that has many
+_BODY_WIDTH = 30  # wide enough for three shares of three decimals
+_NARROW_WIDTH = 16  # for the leaves of a large tree
 _MANY_LEAVES = 16
 _ANSWER_WIDTH = 20
-_SCREEN = 1.05  # letters are set a little wider on a screen, where they start on whole pixels
+_SCREEN = 1.05  # on a screen, text is a little wider: letters start on whole pixels
 
 Ruler = Callable[[str, bool], float]  # (text, bold) -> width in em
 
 
 @dataclass
 class Box:
-    """One node of the drawing: its words, its size and the middle of its top edge."""
+    """One node of the drawing: its text, its size and the middle of its top edge."""
 
     node: int
     head: list[str]
     body: list[str]
-    answer: list[str]  # what the edge above says
+    answer: list[str]  # text at the edge above
     folded: bool
     width: float
     height: float
@@ -65,7 +65,7 @@ class Box:
 
 @dataclass
 class Drawing:
-    """The boxes of a tree and the room they take."""
+    """The boxes of a tree and the size of the whole."""
 
     boxes: list[Box]
     width: float

@@ -1,7 +1,7 @@
 """A tree as DOT source, the language of Graphviz.
 
-`export_graphviz` only writes text; `dot -Tsvg tree.dot -o tree.svg` draws it. Whatever names a
-table brings, they are escaped for their place: quotes and backslashes in quoted labels, markup in
+`export_graphviz` only writes text; `dot -Tsvg tree.dot -o tree.svg` draws it. Names are
+escaped for the place where they are written: quotes and backslashes in quoted labels, markup in
 HTML labels, and ampersands in both (Graphviz reads `&lt;` in either). Leaves that no training case
 reached are drawn lightly.
 """
@@ -26,9 +26,9 @@ _FAINT, _FAINT_TEXT = 'style="dashed", color="#b8bfc6"', "#7c868f"  # a leaf wit
 @takes_pipelines
 def export_graphviz(
     model: Any,
-    out_file: str | PathLike | IO[str] | None = None,
+    out_file: str | PathLike[str] | IO[str] | None = None,
     *,
-    tree: int | tuple = 0,
+    tree: int | tuple[Any, Any] = 0,
     max_depth: int | None = None,
     feature_names: Any = None,
     class_names: Any = None,
@@ -58,7 +58,7 @@ def export_graphviz(
     feature_names, class_names : list of str, optional
         Names to show instead of the model's own.
     label : {"all", "root", "none"}, default "all"
-        Where numbers are introduced by "samples =" and the like.
+        Where numbers have names, such as "samples =".
     filled : bool, default False
         Colour nodes by class and purity, or by value.
     leaves_parallel : bool, default False
@@ -72,7 +72,7 @@ def export_graphviz(
     rounded : bool, default False
         Round the corners of boxes.
     special_characters : bool, default False
-        Use HTML labels with ≤; otherwise only names can bring characters beyond ASCII.
+        Use HTML labels with ≤; otherwise only names can contain characters beyond ASCII.
     precision : int, default 3
         Decimals of impurity, thresholds and values.
     fontname : str, default "helvetica"

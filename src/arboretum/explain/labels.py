@@ -1,14 +1,14 @@
-"""Words for a tree: what a node asks, what its branches answer, and what a leaf predicts.
+"""Texts of a tree: the question of a node, the answers of its branches, the prediction of a leaf.
 
 `Labels` joins a tree with the names of its columns and classes. Everything that shows a tree (text,
-Graphviz, plot, rules) asks it for words, so that one tree reads the same everywhere:
+Graphviz, plot, rules) takes its texts from it, so a tree reads the same everywhere:
 
     question(0)     petal width <= 0.8        the split, as a yes/no question
-    answer(0, 1)    no or missing             what the second branch says to it
-    prediction(4)   virginica                 what a node would predict as a leaf
+    answer(0, 1)    no or missing             the answer of the second branch
+    prediction(4)   virginica                 the prediction of a node as if it were a leaf
     cases(4)        3.4/0.4                   the cases of a node, and those it would get wrong
 
-The last is C4.5's way: a case that misses a value goes down every branch, a fraction in each, so cases
+The last is C4.5's notation: a case with a missing value goes down every branch, a fraction in each, so cases
 are counted in fractions. A branch may also be empty, if its value never occurred there.
 """
 
@@ -31,7 +31,7 @@ from arboretum.structure.tree import GROUPS, MULTIWAY, Tree
 __all__ = ["Labels", "Wording", "check_choice", "check_int", "format_decimals", "read_model"]
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-_NOISE = 1e-9  # a number this much smaller than its fellows is rounding, not information
+_NOISE = 1e-9  # relative to the largest numbers; smaller ones are rounding errors
 _SPREAD = "A missing value goes down every branch, to each by its share of the cases."
 
 
@@ -47,7 +47,7 @@ class Wording:
 
 
 def format_decimals(value: float, wording: Wording, noise: float = 0.0) -> str:
-    """Write a number with so many decimals, unless that would show a small number as zero.
+    """Write a number with the decimals of ``wording``, or more digits if a small number would read as zero.
 
     >>> format_decimals(0.8, Wording(2)), format_decimals(0.8, Wording(2, trim=False))
     ('0.8', '0.80')
@@ -88,7 +88,7 @@ class Labels:
     title : str
         Which tree of its model this is; empty if it is the only one.
     counted : str
-        How the number of a leaf counts in its model; empty if the tree predicts by itself.
+        How the value of a leaf enters the prediction of its model; empty if the tree predicts by itself.
     """
 
     tree: Tree
@@ -103,18 +103,18 @@ class Labels:
 
     @property
     def note(self) -> str:
-        """What a reader must know besides the tree, often nothing.
+        """A note for the reader of the tree; often empty.
 
-        How leaves count, and where missing values go: other trees say "or missing" at the branch. Only
-        columns that missed values in training matter.
+        It explains how leaves count, and where missing values go if no branch reads "or missing" (only for
+        columns that had missing values in training).
         """
         everywhere = ~self.tree.is_leaf & (self.tree.missing_child < 0)
-        asked = np.unique(self.tree.feature[everywhere])
-        spread = any(self.tree.column(int(f)).has_missing for f in asked)
+        columns = np.unique(self.tree.feature[everywhere])
+        spread = any(self.tree.column(int(f)).has_missing for f in columns)
         return " ".join(filter(None, (self.counted, _SPREAD if spread else "")))
 
     def is_empty(self, node: int) -> bool:
-        """No training case reached the node: it answers as its parent would."""
+        """True if no training case reached the node; it predicts what its parent would."""
         size = self.tree.count if self.kind == "gradients" else self.tree.weight
         return node > 0 and float(size[node]) == 0.0
 
@@ -127,7 +127,7 @@ class Labels:
         return text if wrong <= _NOISE * weight else f"{text}/{format_decimals(wrong, wording)}"
 
     def condition(self, node: int, child: int) -> Condition:
-        """Return what ``child`` (0-based) of ``node`` hangs on, under the names to show."""
+        """Return the condition of ``child`` (0-based) of ``node``, with the names to show."""
         condition = self.tree.condition(node, child)
         return replace(condition, name=self.features[condition.feature])
 
@@ -149,14 +149,14 @@ class Labels:
         return condition.name, operator, right
 
     def question(self, node: int, wording: Wording) -> str:
-        """Return what a node asks: a yes/no question, or just the column of a multiway split."""
+        """Return the question of a node: a yes/no question, or just the column of a multiway split."""
         condition = self.condition(node, 0)
         if self.tree.kind[node] in (MULTIWAY, GROUPS):
             return condition.name
         return " ".join(self.terms(condition, wording))
 
     def answer(self, node: int, child: int, wording: Wording) -> str:
-        """Return what the ``child``-th branch says to the question of ``node``."""
+        """Return the answer of the ``child``-th branch to the question of ``node``."""
         condition = self.condition(node, child)
         if self.tree.kind[node] == MULTIWAY:
             text = self.terms(condition, wording)[2]
@@ -176,7 +176,7 @@ class Labels:
         return [np.maximum(s * (weight + len(s)) - 1.0, 0.0) / weight for s in shares]
 
     def prediction(self, node: int, wording: Wording) -> str:
-        """Return the class or number a node stands for; several outputs are joined by commas."""
+        """Return the class or number that a node predicts; several outputs are joined by commas."""
         if self.classes is None:
             numbers = self.tree.value[node, :, 0]
             return ", ".join(format_decimals(float(v), wording, self._value_noise) for v in numbers)
@@ -205,8 +205,8 @@ class Labels:
         return _NOISE * float(np.abs(self.tree.value).max())
 
 
-def shorten(values: Sequence, wording: Wording) -> list[str]:
-    """Return the values as text, a long list cut and its rest counted."""
+def shorten(values: Sequence[Any], wording: Wording) -> list[str]:
+    """Return the values as text; a long list is cut, and the rest counted."""
     limit = wording.max_categories
     if limit is None or len(values) <= limit:
         return [clean(v) for v in values]
@@ -215,11 +215,11 @@ def shorten(values: Sequence, wording: Wording) -> list[str]:
 
 
 def clean(value: object) -> str:
-    """Return a value as one line: a line break inside a name would tear a drawing apart."""
+    """Return a value as one line: a line break inside a name would break the drawing."""
     return _CONTROL.sub(" ", str(value))
 
 
-# ---------------------------------------------------------------------- reading what the user gave
+# ---------------------------------------------------------------------- arguments of users
 def read_model(
     model: Any, caller: str, feature_names: Any = None, class_names: Any = None, tree: Any = 0
 ) -> Labels:
@@ -231,7 +231,7 @@ def read_model(
         tree=one,
         features=_feature_names(one, feature_names, caller),
         classes=_class_names(one, picked.classes, class_names, caller),
-        # the criteria of ID3 and C4.5 compare tests; what they measure nodes by is entropy
+        # the criteria of ID3 and C4.5 compare splits; their impurity of a node is entropy
         criterion="entropy" if counts_cases else anatomy.recipe.criterion or "impurity",
         fractional=counts_cases or (one.spreads and one.value.shape[1] == 1),
         laplace=counts_cases and bool(picked.owner.laplace),
@@ -253,13 +253,13 @@ def _class_names(
     if classes is None and tree.value.shape[2] == 1:
         if given is not None:
             raise ParameterError(
-                f"class_names of {caller} must be left out here: its leaves hold numbers, not classes"
+                f"class_names of {caller} must be left out: the leaves of this tree hold numbers, not classes"
             )
         return None
-    if classes is None:  # a bare Tree: classes are known by number only
+    if classes is None:  # a bare Tree has class numbers only
         classes = [np.arange(tree.value.shape[2])] * tree.n_outputs
     what = f"class_names of {caller}"
-    if given is None or given is True:  # True is scikit-learn's way to ask for names
+    if given is None or given is True:  # in scikit-learn, True means the names of the model
         return tuple(tuple(clean(c) for c in output) for output in classes)
     if tree.n_outputs == 1:
         return (_names(given, len(classes[0]), what, "class"),)

@@ -1,16 +1,16 @@
-"""Where the boxes of a tree stand: a tidy layout for boxes of any width and any number of children.
+"""The positions of the boxes of a tree: a tidy layout for any width and any number of children.
 
 Every subtree is laid out by itself and keeps its outline: how far it reaches left and right on each
 of its levels. Subtrees of one parent are pushed together until two outlines are `gap` apart on the
-level where they come closest, and the parent stands over the middle of its outer children. So no
+level where they come closest, and the parent is centred over its outer children. So no
 two boxes overlap, equal subtrees look equal, and a deep branch slides under a shallow neighbour.
 
     packed from the left      [ A ] [b]       [ C ]       A and C reach out below,
     from the right            [ A ]       [b] [ C ]       b is a leaf between them
     the mean of both          [ A ]    [b]    [ C ]
 
-Three or more children are packed from the left and from the right. Both keep all gaps, hence so
-does their mean, and small branches stand in the middle of the room they have.
+Three or more children are packed from the left and from the right. Both keep all gaps, so
+their mean does too, and small branches are centred in their space.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def tidy(children: Sequence[Sequence[int]], width: Sequence[float], gap: float) 
 
 
 def _pack(outlines: list[Outline], gap: float) -> list[float]:
-    """Return the places of sibling subtrees, as close together as their outlines allow."""
+    """Return the positions of sibling subtrees, as close together as their outlines allow."""
     left = _pack_left(outlines, gap)
     if len(outlines) <= 2:
         return left

@@ -22,7 +22,7 @@ _SCALE_WIDTH = 16.0  # em
 
 
 def legend_height(labels: Labels, width: float, ruler: Ruler) -> float:
-    """Return the room a legend takes below a drawing of this width, in em."""
+    """Return the height of a legend below a drawing of this width, in em."""
     entries = _entries(labels)
     if entries:
         return 1.5 + _ROW * -(-len(entries) // _columns(entries, width, ruler))
@@ -50,7 +50,7 @@ def _entries(labels: Labels) -> list[tuple[str, str]]:
     names = labels.classes[0]
     colors = class_colors(len(names))
     kept = list(range(len(names)))
-    if len(names) > _MOST:  # name the classes with most weight
+    if len(names) > _MOST:  # the classes with most weight are named
         kept = sorted(np.argsort(-labels.shares(0)[0], kind="stable")[: _MOST - 1].tolist())
     entries = [(fold(names[c], 30, max_lines=1)[0], colors[c]) for c in kept]
     if len(kept) < len(names):
@@ -116,5 +116,5 @@ def _add_scale(ax: Axes, em: float, tree: Tree, middle: float) -> None:
 
 
 def _decimals_for(low: float, high: float) -> int:
-    """Return the decimals that tell three ticks of a scale apart."""
+    """Return the number of decimals at which the three ticks of a scale differ."""
     return int(np.clip(2 - np.floor(np.log10(high - low)), 0, 12))

@@ -1,4 +1,4 @@
-"""The one place that imports matplotlib, and the look that all charts share."""
+"""The only module that imports matplotlib, and the style of all charts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def axes_for(
     title: str = "",
     loc: Literal["left", "center", "right"] = "center",
 ) -> Axes:
-    """Return the axes given, or those of a new figure; ``size`` is in inches, a title is for new ones."""
+    """Return the given axes, or those of a new figure of ``size`` inches with this title."""
     plt = require_pyplot(caller)
     if ax is None:
         _, ax = plt.subplots(figsize=size, layout=layout)
@@ -47,10 +47,10 @@ def axes_for(
 def tidy(
     ax: Axes, grid: Literal["x", "y", "both"] = "y", hidden: tuple[str, ...] = ("top", "right")
 ) -> None:
-    """Leave out the lines around the axes that carry no numbers, and draw a faint grid behind the data."""
+    """Hide the frame lines without numbers, and draw a faint grid behind the data."""
     for side in hidden:
         ax.spines[side].set_visible(False)
     for label in [*ax.get_yticklabels(), *ax.get_xticklabels(), ax.xaxis.label]:
-        label.set_parse_math(False)  # a name may hold dollar signs
+        label.set_parse_math(False)  # a name may contain dollar signs
     ax.grid(axis=grid, color=GRID, lw=0.8)
     ax.set_axisbelow(True)

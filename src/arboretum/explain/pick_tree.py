@@ -1,7 +1,7 @@
-"""Which tree of a model is shown, and what its numbers mean.
+"""Chooses the tree of a model to show, and explains the meaning of its numbers.
 
     model                       tree=                title
-    CART, ID3, C4.5, a Tree     0                    none: it is the only one
+    CART, ID3, C4.5, a Tree     0                    none, it is the only one
     forest, bag of trees        0 … 99, or -1        tree 7 of 100
     AdaBoost of trees           the same             tree 7 of 50, estimator weight 0.412
     booster                     the same             tree 7 of 100
@@ -35,15 +35,15 @@ class Picked(NamedTuple):
     ----------
     tree : Tree
     owner : object
-        The estimator whose classes, criterion and columns the tree has: the model or one of its members.
+        The estimator with the tree's classes, criterion and columns: the model or one of its members.
     anatomy : Anatomy
-        That of the owner.
+        The anatomy of the owner.
     kind : {"answers", "residuals", "gradients"}
         What its numbers mean.
     title : str
-        Which one it is; empty for a model of one tree.
+        Names the tree; empty for a model with one tree.
     note : str
-        How a leaf's number counts; empty where the tree predicts by itself.
+        How the value of a leaf enters the prediction; empty if the tree predicts by itself.
     """
 
     tree: Tree
@@ -55,16 +55,16 @@ class Picked(NamedTuple):
 
     @property
     def classes(self) -> tuple[np.ndarray, ...] | None:
-        """Labels by target of the classes its leaves have probabilities of; None where they hold numbers."""
+        """Class labels by target, if its leaves hold class probabilities; None if they hold numbers."""
         classes = self.anatomy.classes
         if self.kind != "answers" or classes is None:
             return None
         fits = self.tree.n_outputs > 1 or len(classes[0]) == self.tree.value.shape[2]
-        return classes if fits else None  # stumps that answer -1 and 1 have no probabilities
+        return classes if fits else None  # stumps that predict -1 and 1 have no probabilities
 
 
 class Rounds(NamedTuple):
-    """How the trees of a booster follow each other: by round, by output, side by side."""
+    """The order of a booster's trees: by round, then by output, then side by side."""
 
     n_outputs: int
     n_parallel: int
@@ -86,8 +86,8 @@ def pick_tree(model: Any, tree: Any, caller: str) -> Picked:
     ----------
     model : fitted estimator or Tree
     tree : int or pair
-        An index, negative ones from the end; for boosters also (round, class), the class by its number or
-        its name. Of trees side by side a pair takes the first.
+        An index, negative from the end; for boosters also (round, class), the class by number or name. If
+        trees are side by side, a pair means the first of them.
 
     Examples
     --------
@@ -120,12 +120,12 @@ _SINGLE = ("bare", "tree", "id3", "c45")
 
 
 def trees_of(model: Any) -> list[Tree]:
-    """Return the trees of a fitted model in their order; empty if it has none of its own."""
+    """Return the trees of a fitted model in their order; empty if it has none itself."""
     return anatomy_of(model, "trees_of").trees
 
 
 def rounds_of(anatomy: Anatomy) -> Rounds | None:
-    """Return how a booster's trees follow each other; None for other models."""
+    """Return the order of a booster's trees; None for other models."""
     ensemble = anatomy.ensemble
     if anatomy.leaves == "answers" or ensemble is None:
         return None
@@ -134,12 +134,12 @@ def rounds_of(anatomy: Anatomy) -> Rounds | None:
 
 
 def _is_second_order(tree: Tree) -> bool:
-    """Return whether a bare tree was grown on gradients: its splits gain, but impurity is unknown."""
+    """Return True if a bare tree was grown on gradients: it has gains, but no impurity."""
     return bool(tree.gain.any()) and not tree.impurity.any()
 
 
 class _Picker(NamedTuple):
-    """Reads which tree a user asks for, and names it; errors name the caller and the model."""
+    """Finds and names the tree that a user requests; errors name the caller and the model."""
 
     caller: str
     model: str
@@ -147,7 +147,7 @@ class _Picker(NamedTuple):
 
     # ------------------------------------------------------------------ names
     def place(self, number: int, rounds: Rounds) -> str:
-        """Return where in a booster a tree stands; nothing where its number says it all."""
+        """Return the round and class of a booster's tree; empty if its number is enough."""
         if rounds.per_round == 1:
             return ""
         text = f": round {number // rounds.per_round}"
@@ -159,22 +159,22 @@ class _Picker(NamedTuple):
         return text
 
     def counted(self, number: int, rounds: Rounds) -> str:
-        """Return how a leaf's number counts."""
+        """Return a sentence on how the value of a leaf enters the prediction."""
         weight = float(rounds.weights[number])
         what = "The value" if weight == 1.0 else f"{weight:.4g} times the value"
         whose = self._output_name(number, rounds)
         return f"{what} is added to the margin{' of ' if whose else ''}{whose}."
 
     def _output_name(self, number: int, rounds: Rounds) -> str:
-        """Return the class whose margin a tree adds to; of two classes (or one) it is the last."""
+        """Return the class to whose margin a tree adds; for two classes (or one), the last."""
         classes = self.anatomy.labels
         if classes is None:
             return ""
         return f"class {classes[-1 if rounds.n_outputs == 1 else rounds.output_of(number)]}"
 
-    # ------------------------------------------------------------------ reading what the user gave
+    # ------------------------------------------------------------------ arguments of users
     def number(self, tree: Any) -> int:
-        """Return the index of the tree that is asked for."""
+        """Return the index of the requested tree."""
         rounds, count = rounds_of(self.anatomy), len(self.anatomy.trees)
         if isinstance(tree, tuple | list) and len(tree) == 2 and rounds is not None:
             m = self._index(tree[0], count // rounds.per_round, ("round", "rounds"))
@@ -200,7 +200,7 @@ class _Picker(NamedTuple):
         return self._index(given, n_outputs, words)
 
     def _index(self, given: Any, count: int, words: tuple[str, str]) -> int:
-        """Return which of ``count`` things is asked for; ``words`` name one of them and many."""
+        """Return the index of one of ``count`` things; ``words`` are their singular and plural."""
         if not _is_int(given) or not -count <= given < count:
             one, many = words
             has = f"only {one} 0" if count == 1 else f"{many} 0 to {count - 1}, or -1 for the last"
@@ -215,7 +215,7 @@ def _is_int(value: Any) -> bool:
 
 
 def _without_trees(model: Any, anatomy: Anatomy, caller: str) -> ParameterError:
-    """Return the error that names what can be shown instead."""
+    """Return the error that names an alternative."""
     kind = type(model).__name__
     if anatomy.family == "rules":
         return ParameterError(
@@ -227,6 +227,6 @@ def _without_trees(model: Any, anatomy: Anatomy, caller: str) -> ParameterError:
     named = anatomy.family in ("stack", "vote")
     where = f"named_estimators_[{first.name!r}]" if named else "estimators_[0]"
     return ParameterError(
-        f"{caller}: {kind} has no trees of its own, it joins other models: show one of them, for "
+        f"{caller}: {kind} has no trees itself, it combines other models: show one of them, for "
         f"example model.{where} ({type(first.model).__name__})"
     )

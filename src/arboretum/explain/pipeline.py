@@ -1,10 +1,10 @@
-"""What a user may give as the model: an estimator, a single tree, or a pipeline that ends with an estimator.
+"""Models that users pass: an estimator, a single tree, or a pipeline that ends with an estimator.
 
     Pipeline(scale, encode, forest), X  ──►  forest, encode(scale(X))
 
 The model was fitted on the columns that the steps before it return, and explanations are about these columns.
-A pipeline mostly hands over an array, so the model knows its columns as x0, x1, …; a copy of the model has
-the names of ``get_feature_names_out``.
+A pipeline usually passes an array, so the columns of the model are x0, x1, …; a copy of the model gets the
+names from ``get_feature_names_out``.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ _Pair = TypeVar("_Pair")
 
 
 class Opened(NamedTuple):
-    """The model of a pipeline and the steps before it; of a plain model there are none.
+    """The model of a pipeline and the steps before it; a plain model has none.
 
     Attributes
     ----------
     model : fitted estimator
     steps : Pipeline or None
-        What tables go through first.
+        The steps that transform a table first.
     """
 
     model: Any
     steps: Any = None
 
     def table(self, X: Any) -> Any:
-        """Return a table as the model was fitted on."""
+        """Return a table in the form that the model was fitted on."""
         return X if self.steps is None or X is None else self.steps.transform(X)
 
     def pair(self, given: _Pair) -> _Pair:
@@ -58,7 +58,7 @@ class Opened(NamedTuple):
 
     @property
     def note(self) -> str:
-        """A sentence about the columns; empty for a plain model."""
+        """A sentence on the columns; empty for a plain model."""
         if self.steps is None:
             return ""
         names = " → ".join(type(step).__name__ for _, step in self.steps.steps)
@@ -79,7 +79,7 @@ def open_pipeline(model: Any, caller: str) -> Opened:
     NotFittedError
         The pipeline is not fitted.
     ParameterError
-        The pipeline ends with something that is no estimator of this library.
+        The pipeline does not end with an estimator of this library.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def names_of(model: Any, n_columns: int) -> list[str]:
 
 
 def takes_pipelines(function: _Function) -> _Function:
-    """Let a function whose first argument is a model take a pipeline; ``X`` and ``test`` are transformed."""
+    """Decorate a function of a model so that it takes pipelines, too; ``X`` and ``test`` are transformed."""
     signature = inspect.signature(function)
     first = next(iter(signature.parameters))
 
@@ -210,7 +210,7 @@ def takes_pipelines(function: _Function) -> _Function:
 
 
 def _is(model: Any, *names: str) -> bool:
-    """Return whether a model is one of scikit-learn's classes, without importing them."""
+    """Return True if a model is of one of scikit-learn's classes, without importing them."""
     found = {one.__name__ for one in type(model).__mro__ if one.__module__.startswith("sklearn.")}
     return not found.isdisjoint(names)
 
@@ -223,7 +223,7 @@ def _joined(outer: Any, inner: Any) -> Any:
 
 # ---------------------------------------------------------------------- names
 def _with_names(model: Any, steps: Any) -> Any:
-    """Return a model with the names of the columns that the steps return, where it has none."""
+    """Return a model with the names of the columns that the steps return, if it has none."""
     schema = anatomy_of(model, "").columns.schema
     if schema.named:
         return model

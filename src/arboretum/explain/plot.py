@@ -1,8 +1,7 @@
 """A tree as a picture, drawn with matplotlib.
 
-The boxes and their places come from `drawing.py`, measured in em. Here an em gets its size in
-points: a new figure is made as large as the drawing needs, or the font as small as the given axes
-need.
+The boxes and their positions come from `drawing.py`, measured in em. Here the size of an em
+in points is chosen: a new figure is as large as the drawing needs; given axes determine the font size.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ _TEXT_COLOR = "#1d2329"
 def plot_tree(
     model: Any,
     *,
-    tree: int | tuple = 0,
+    tree: int | tuple[Any, Any] = 0,
     max_depth: int | None = None,
     feature_names: Any = None,
     class_names: Any = None,
@@ -73,9 +72,9 @@ def plot_tree(
 ) -> Axes:
     """Draw a tree.
 
-    A box shows the question of a node (bold) and its numbers, a leaf shows first what it predicts.
+    A box shows the question of a node (bold) and its numbers; a leaf shows its prediction first.
     The colour is that of the largest class, paler where classes are mixed, and a strip shows their
-    shares; in regression it is the predicted value. An edge is the wider the more weight passes it.
+    shares; in regression it is the predicted value. Wider edges carry more weight.
     A leaf of C4.5 is headed "class (3.4/0.4)": 3.4 cases, 0.4 of them of another class; leaves that no
     case reached are drawn faintly.
     Long names and lists of categories are shortened: `export_text` shows them whole.
@@ -91,7 +90,7 @@ def plot_tree(
     feature_names, class_names : list of str, optional
         Names to show instead of the model's own.
     label : {"all", "root", "none"}, default "all"
-        Where numbers are introduced by "samples =" and the like.
+        Where numbers have names, such as "samples =".
     filled : bool, default True
         Colour the boxes and add a legend.
     impurity, node_ids : bool
@@ -107,8 +106,7 @@ def plot_tree(
         Where to draw; the font is made to fit. By default a new figure as large as the tree needs.
     fontsize : float, optional
         Size of the font in points. In axes too small for it boxes overlap. A tree of many hundred
-        leaves gets a smaller font than asked for where its figure could not be saved otherwise;
-        ``max_depth`` shows more of it.
+        leaves gets a smaller font if its figure could not be saved otherwise; set ``max_depth`` to read it.
 
     Returns
     -------
@@ -155,9 +153,9 @@ def plot_tree(
     return ax
 
 
-# ---------------------------------------------------------------------- how much is drawn
+# ---------------------------------------------------------------------- the part that is drawn
 def _depth_to_draw(tree: Tree) -> int | None:
-    """Return None for a tree that can be read as a whole, else how deep its readable top goes."""
+    """Return None for a tree that is readable as a whole, else the depth of the readable top."""
     if tree.n_leaves <= _MOST_LEAVES:
         return None
     depth = tree.depth
@@ -169,9 +167,9 @@ def _depth_to_draw(tree: Tree) -> int | None:
     return max(max(fitting) - 1, 0)
 
 
-def _hidden(tree: Tree, asked: int | None, depth: int | None) -> str:
-    """Say how much of a large tree is not drawn."""
-    if asked is not None or depth is None:
+def _hidden(tree: Tree, max_depth: int | None, depth: int | None) -> str:
+    """Return a note on how much of a large tree is hidden."""
+    if max_depth is not None or depth is None:
         return ""
     below = int(np.count_nonzero(tree.depth > depth + 1))
     return (
@@ -180,7 +178,7 @@ def _hidden(tree: Tree, asked: int | None, depth: int | None) -> str:
     )
 
 
-# ---------------------------------------------------------------------- how large is an em
+# ---------------------------------------------------------------------- the size of an em
 def _new_axes(
     plt: Any, drawing: Drawing, below: float, fontsize: float | None, least: float
 ) -> tuple[Axes, float]:

@@ -3,10 +3,10 @@
     IF petal width <= 0.8 THEN class setosa (50 rows, 100.0 %)
     IF 0.8 < petal width <= 1.75 AND petal length <= 4.95 THEN class versicolor (48 rows, 97.9 %)
 
-The conditions on one column along a path are merged (`conditions.py`), so a rule asks about a
-column once. Rules of one tree never overlap and leave no gap: every row satisfies exactly one. (Trees
-that have no branch for a missing value, as those of C4.5, are the exception: a row that misses a
-value a rule asks for does not satisfy it.)
+The conditions on one column along a path are merged (`conditions.py`), so a rule has at most one
+condition per column. Rules of one tree never overlap and leave no gap: every row satisfies exactly one.
+(Trees without a branch for missing values, such as C4.5's, are the exception: a row with a missing value
+satisfies no rule with a condition on that column.)
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Rule:
     weight : float
         Their sample weight.
     share : float
-        Their part of the weight of all training rows.
+        Their share of the weight of all training rows.
     confidence : float or None
         Share of the predicted class among them; None for regression and several outputs.
     leaf : int
@@ -86,10 +86,10 @@ class RuleSet(Sequence[Rule]):
 
     It is a sequence of `Rule`; ``print(rules)`` writes one line per rule. ``rules`` also predicts:
     a row satisfies exactly one rule, the one of the leaf the tree would send it to. Trees with
-    surrogate splits are the exception: rules send a row with a missing value to the branch missing
-    values take, while the tree asks its surrogates first. A row that satisfies no rule, because it
-    misses a value and the tree has no branch for that, gets the answer of the model. The rules of one
-    tree of an ensemble answer for that tree alone; ``title`` says which one it is.
+    surrogate splits are the exception: rules send a row with a missing value to the branch for
+    missing values, while the tree tries its surrogates first. A row that satisfies no rule, because it
+    has a missing value and the tree has no branch for it, gets the prediction of the model. The rules of
+    one tree of an ensemble predict as that tree alone; ``title`` is the name of the tree.
     """
 
     rules: tuple[Rule, ...]
@@ -115,7 +115,7 @@ class RuleSet(Sequence[Rule]):
         return iter(self.rules)
 
     def pretty(self, digits: int = 6, max_categories: int | None = 8) -> str:
-        """Return one line per rule; above them which tree of an ensemble it is."""
+        """Return one line per rule, below the name of the tree if the model has several."""
         lines = [self.title] if self.title else []
         lines += [rule.pretty(digits, max_categories) for rule in self.rules]
         if self.counted:
@@ -124,7 +124,7 @@ class RuleSet(Sequence[Rule]):
             lines.append("(surrogate splits may send rows with missing values elsewhere)")
         if self.has_gaps:
             lines.append(
-                "(a row that misses a value may satisfy no rule; the model still answers it)"
+                "(a row with a missing value may satisfy no rule; the model still predicts it)"
             )
         return "\n".join(lines)
 
@@ -177,7 +177,11 @@ class RuleSet(Sequence[Rule]):
 
 @takes_pipelines
 def to_rules(
-    model: Any, *, tree: int | tuple = 0, feature_names: Any = None, class_names: Any = None
+    model: Any,
+    *,
+    tree: int | tuple[Any, Any] = 0,
+    feature_names: Any = None,
+    class_names: Any = None,
 ) -> RuleSet:
     """Turn a tree into IF-THEN rules, one per leaf.
 
@@ -219,20 +223,20 @@ def to_rules(
         predictions,
         has_surrogates=surrogates is not None and len(surrogates) > 0,
         has_gaps=_has_gaps(labels.tree),
-        model=copy(picked.owner),  # as it is now: it may be fitted anew
+        model=copy(picked.owner),  # a copy, because the model may be fitted again
         title=labels.title,
         counted=labels.counted,
     )
 
 
 def _has_gaps(tree: Tree) -> bool:
-    """Tell whether a node has no branch for a missing value though its column missed some."""
+    """Return True if a node has no branch for missing values though its column had some in training."""
     without = ~tree.is_leaf & (tree.missing_child < 0)
     return any(tree.column(int(f)).has_missing for f in np.unique(tree.feature[without]))
 
 
 def _merged_paths(labels: Labels) -> list[dict[int, RuleCondition]]:
-    """Return, for every node, the merged condition on each column its path asks about."""
+    """Return, for every node, the merged condition on each column of its path."""
     tree = labels.tree
     paths: list[dict[int, RuleCondition]] = [{} for _ in range(len(tree))]
     for node in range(1, len(tree)):  # parents come before their children
@@ -248,12 +252,12 @@ def _merged_paths(labels: Labels) -> list[dict[int, RuleCondition]]:
 
 
 def _predictions(labels: Labels, classes: Any, leaves: np.ndarray) -> np.ndarray:
-    """Return what the leaves predict: (n_leaves,), or (n_leaves, n_outputs) with several."""
+    """Return the predictions of the leaves: (n_leaves,), or (n_leaves, n_outputs) with several."""
     tree: Tree = labels.tree
     if labels.classes is None:
         columns = [tree.value[leaves, k, 0] for k in range(tree.n_outputs)]
     else:
-        if classes is None:  # a bare Tree: classes are known by number only
+        if classes is None:  # a bare Tree has class numbers only
             classes = [np.arange(tree.value.shape[2])] * tree.n_outputs
         columns = []
         for k, names in enumerate(classes):

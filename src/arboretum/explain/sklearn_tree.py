@@ -1,10 +1,10 @@
-"""A tree in scikit-learn's form, for programs that know that form: dtreeviz above all.
+"""A tree in scikit-learn's form, for programs that read that form, such as dtreeviz.
 
     dtreeviz.model(model.to_dtreeviz(), X, y, feature_names=…, target_name=…).view()
 
-The nodes are copied into a real `DecisionTreeClassifier` or `DecisionTreeRegressor`, so everything that reads
-one works with it. Such a tree knows thresholds and one direction for missing values, nothing else: trees that
-ask for categories, have surrogates or more than two branches are refused.
+The nodes are copied into a real `DecisionTreeClassifier` or `DecisionTreeRegressor`, so every program that
+reads these works with it. Such a tree has only thresholds and one direction for missing values: trees that
+split on categories, have surrogates or more than two branches raise an error.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def to_dtreeviz(model: Any, tree: Any = 0) -> Any:
     Parameters
     ----------
     model : fitted estimator with trees, or a Tree
-        Over columns of numbers; words must be numbers before the fit.
+        Fitted on columns of numbers; encode words before the fit.
     tree : int or pair, default 0
-        Which tree of many, as of `export_text`. Trees of boosters are regressors of their steps.
+        Which tree of an ensemble, as for `export_text`. A tree of a booster becomes a regressor.
 
     Returns
     -------
     sklearn.tree.DecisionTreeClassifier or DecisionTreeRegressor
-        With the same nodes, numbered alike. (scikit-learn looks at X as float32.)
+        With the same nodes and node numbers. (scikit-learn converts X to float32.)
 
     Examples
     --------
@@ -69,18 +69,18 @@ def to_dtreeviz(model: Any, tree: Any = 0) -> Any:
 
 
 def _check(tree: Tree) -> None:
-    """Raise if the tree has something that scikit-learn's trees have not."""
+    """Raise if scikit-learn's trees cannot represent the tree."""
     inner = np.flatnonzero(~tree.is_leaf)
     odd = inner[(tree.kind[inner] != THRESHOLD) | ~np.isfinite(tree.threshold[inner])]
     if len(odd):
         name = tree[int(odd[0])].name
         raise ParameterError(
-            f"to_dtreeviz knows thresholds only, and node {int(odd[0])} asks which category, or whether a "
-            f"value is missing, in column {name!r}: draw it by plot_tree, or fit on numbers"
+            f"to_dtreeviz supports only thresholds, and node {int(odd[0])} splits column {name!r} by "
+            "category, or by missing values: use plot_tree, or fit on numbers"
         )
     if tree.surrogates is not None or tree.n_outputs > 1 or tree.spreads:
         raise ParameterError(
-            "to_dtreeviz takes trees of one output without surrogates and fractional cases: draw it by "
+            "to_dtreeviz supports only trees of one output without surrogates and fractional cases: use "
             "plot_tree"
         )
 

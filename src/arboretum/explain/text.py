@@ -1,4 +1,4 @@
-"""A tree as indented text, in the look of scikit-learn's `export_text`:
+"""A tree as indented text, formatted as by scikit-learn's `export_text`:
 
     |--- petal width <= 0.80
     |   |--- class: setosa
@@ -6,8 +6,8 @@
     |   |--- truncated branch of depth 3
 
 Multiway and category splits get one line per branch; "or missing" marks the branch that takes
-missing values, where training saw any. Trees that spread such rows over all branches say so at the
-end, and count cases at their leaves as C4.5 does: (3.4/0.4) are 3.4 cases, 0.4 of another class.
+missing values, if the training rows had any. Trees that send such rows down all branches have a note at
+the end, and count the cases of their leaves as C4.5 does: (3.4/0.4) are 3.4 cases, 0.4 of another class.
 
     |--- outlook = overcast
     |   |--- class: yes (4)
@@ -37,7 +37,7 @@ __all__ = ["export_text"]
 def export_text(
     model: Any,
     *,
-    tree: int | tuple = 0,
+    tree: int | tuple[Any, Any] = 0,
     feature_names: Any = None,
     class_names: Any = None,
     max_depth: int | None = None,
@@ -66,8 +66,8 @@ def export_text(
         many significant digits instead.
     show_weights : bool, default False
         Show the weight of every class at the leaves of a classification tree, and the weight of the
-        leaf in regression. Without it, trees of fractional cases still show how many are at a leaf, and
-        trees of XGBoost's and LightGBM's way their cover.
+        leaf in regression. Without it, trees with fractional cases still show the number of cases of a leaf,
+        and second-order trees its cover.
     max_categories : int or None, default=12
         Cut longer lists of categories; None writes all of them.
 
@@ -150,12 +150,12 @@ def subtree_heights(tree: Any) -> list[int]:
 def _sentence(labels: Labels, condition: Condition, wording: Wording) -> str:
     name, operator, right = labels.terms(condition, wording)
     if operator in ("<", ">"):
-        operator += " "  # stands beside "<=" or ">=" with its number in line
+        operator += " "  # aligns the number with those after "<=" and ">="
     return f"{name} {operator} {right}" + (" or missing" if condition.or_missing else "")
 
 
 def _gained(labels: Labels, node: int, wording: Wording) -> str:
-    """Return what the split above a node gains, once: at its first branch."""
+    """Return the gain of the split above a node, at its first branch only."""
     tree, above = labels.tree, int(labels.tree.parent[node])
     if labels.kind != "gradients" or node != tree.first_child[above]:
         return ""

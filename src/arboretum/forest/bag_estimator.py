@@ -6,7 +6,7 @@ columns are grown together from one ranked table, as in a forest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -220,13 +220,13 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         def kept() -> int:
             return wanted.start + len(done)
 
-        def make() -> Iterator[int]:
+        with (
+            members_silent(),
+            run_rounds(wanted, kept, name=name, what="estimator", bar=bar) as rounds,
+        ):
             for member in fitted:
                 done.append(member)
-                yield kept()
-
-        with members_silent():
-            run_rounds(make(), wanted, kept, name=name, what="estimator", bar=bar)
+                rounds.finished(kept())
         return done
 
     def _jobs(self) -> tuple[int | None, bool]:

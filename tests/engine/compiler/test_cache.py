@@ -45,7 +45,7 @@ def test_the_hash_follows_imports_and_nothing_else(monkeypatch, tmp_path):
         ('"""Text."""\n\n\ndef f(x):\n    """More."""\n    # why\n    return x + 1  # so\n', True),
         ("def f(x):\n    return x + 2\n", False),
         ('def f(x):\n    "#"\n    return x + 1\n', True),
-        ('def f(x):\n    return x + 1\n"#"\n', False),
+        ("def f(x):\n    return (\n        x + 1\n    )\n", True),
     ],
 )
 def test_comments_and_docstrings_make_no_other_code(text, is_same, tmp_path):

@@ -131,7 +131,7 @@ def test_scikit_learns_display_draws_it(monkeypatch):
         ({"features": "age", "kind": "mean"}, "kind must be"),
         ({"features": "age", "response": "probability"}, "response must be"),
         ({"features": "age", "grid_resolution": 1}, "at least 2"),
-        ({"features": "age", "percentiles": (0.9, 0.1)}, "shares in order"),
+        ({"features": "age", "percentiles": (0.9, 0.1)}, "increasing numbers"),
         ({"features": "job", "custom_values": {"job": ["tehc"]}}, "no category 'tehc'.*tech"),
     ],
 )

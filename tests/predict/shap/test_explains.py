@@ -191,7 +191,7 @@ BAD = {
     "strange label": (
         {"output": "loss", "y": ["maybe"] * 6, "background": "some"},
         DataError,
-        "'maybe', which is no class",
+        "'maybe', which is not a class",
     ),
     "few labels": (
         {"output": "loss", "y": ["no"] * 2, "background": "some"},
@@ -218,7 +218,7 @@ def test_what_has_no_probability_says_so():
         fitted("LGBM").shap_values(new_rows(), **some)
     two = (targets()["two"] == "yes").astype(int)
     hinge = ab.XGBClassifier(n_estimators=2, objective="binary:hinge").fit(table(), two)
-    with pytest.raises(ParameterError, match="no slope"):
+    with pytest.raises(ParameterError, match="without a slope"):
         hinge.shap_values(new_rows(), **some)
     with pytest.raises(ParameterError, match="one target"):
         fitted("forest of several outputs").shap_values(

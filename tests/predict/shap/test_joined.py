@@ -92,7 +92,7 @@ def test_what_has_no_mean_of_sums_says_so():
         (ab.VotingRegressor([("line", Ridge())]), X[:, 0]),
         (ab.BaggingClassifier(LogisticRegression(), 2), X[:, 0] > 20),
     ):
-        with pytest.raises(NoAdditiveForm, match="no sum of trees"):
+        with pytest.raises(NoAdditiveForm, match="not a sum of trees"):
             model.fit(X, target).shap_values(X)
     counts = ab.VotingRegressor([("a", ab.XGBRegressor(n_estimators=2, objective="count:poisson"))])
     with pytest.raises(NoAdditiveForm, match="XGBRegressor are a function of a sum"):

@@ -147,7 +147,7 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         base = self._base()
         self._check_base(base)
         X = as_view(X)
-        matrix = self._learn_table(X)
+        matrix = self._learn_table(X, kinds_of_base(base))
         codes, labels = self._learn_labels(y, matrix.n_rows)
         self._warn_of_columns(matrix, codes)
         w = self._learn_weights(sample_weight, matrix.n_rows)
@@ -229,14 +229,14 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         wanted = len(before) if ended else int(self.n_estimators)
         name, numbers = type(self).__name__, range(len(before), wanted)
 
-        def make() -> Iterator[int]:
-            nonlocal stop, w
+        bar = bool(self.verbose)
+        with run_rounds(numbers, lambda: len(rounds), name=name, bar=bar) as running:
             for number in numbers:
                 member, answers, verdict = self._learn(learner, w, y, number)
                 if verdict is None:
                     stop = "no better than chance"
                     if rounds:
-                        return
+                        break
                     verdict = self._weigh_first(w, answers, y)
                 elif verdict.perfect:
                     stop = "perfect"
@@ -248,12 +248,10 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
                 w = verdict.weights
                 members.append(member)
                 rounds.append(verdict)
-                yield number + 1
+                running.finished(number + 1)
                 if stop != "n_estimators":
-                    return
-
-        bar = bool(self.verbose)
-        interrupted = run_rounds(make(), numbers, lambda: len(rounds), name=name, bar=bar)
+                    break
+        interrupted = running.interrupted
         if interrupted:
             stop = "interrupted"
         self._warn_of_end(stop, len(rounds))
@@ -284,9 +282,6 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
                 f"the weights of the rows have reached infinite values in round {done} of "
                 f"{self.n_estimators}, and boosting ended: try a smaller learning_rate"
             )
-
-    def _column_kinds(self) -> dict[str, Any]:
-        return kinds_of_base(self._base())
 
     # ------------------------------------------------------------------ predictions
     def _answers(self, X: Any) -> Iterator[np.ndarray]:

@@ -15,7 +15,7 @@ L is convex, so every order has the same goal. If the rows are separable it has 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -133,16 +133,13 @@ def descend(
     coefficients = np.zeros(len(dictionary))
     descent = _Descending(dictionary, y, w, goal, held_out)
     stop, steps, name = "max_iter", range(goal.max_iter), "CoordinateBoostingClassifier"
-
-    def make() -> Iterator[int]:
-        nonlocal stop
+    with run_rounds(steps, lambda: len(descent.steps), name=name, what="step", bar=bar) as rounds:
         for number in steps:
             stop = descent.step(coefficients)
-            yield number + 1
+            rounds.finished(number + 1)
             if stop != "max_iter":
-                return
-
-    if run_rounds(make(), steps, lambda: len(descent.steps), name=name, what="step", bar=bar):
+                break
+    if rounds.interrupted:
         stop = "interrupted"
     if goal.patience is not None and descent.best is not None:
         coefficients[:] = descent.best

@@ -6,7 +6,7 @@ Predictions and files are in reading.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -311,27 +311,26 @@ class GradientBoosting(SumOfTrees):
         if self.verbose:
             lines = ProgressLines(int(self.verbose), int(self.n_estimators), out_of_bag=out_of_bag)
 
-        def make() -> Iterator[int]:
-            for number in numbers:
-                played = booster.play(number)
-                self._keep(played)
-                better = float(self.oob_improvement_[-1]) if out_of_bag else None
-                if lines is not None:
-                    lines.report(number, played.train_score, better)
-                yield number + 1
-                if monitor is not None:
-                    state = {"F": booster.F, "sample_mask": booster.mask, "i": number}
-                    if monitor(number, self, state):
-                        return
-                if held_out is not None and held_out.has_ended(number, played, booster.loss):
-                    return
-
+        name = type(self).__name__
         try:
-            name = type(self).__name__
-            return run_rounds(make(), numbers, lambda: self.n_estimators_, name=name)
+            with run_rounds(numbers, lambda: self.n_estimators_, name=name) as rounds:
+                for number in numbers:
+                    played = booster.play(number)
+                    self._keep(played)
+                    better = float(self.oob_improvement_[-1]) if out_of_bag else None
+                    if lines is not None:
+                        lines.report(number, played.train_score, better)
+                    rounds.finished(number + 1)
+                    if monitor is not None:
+                        state = {"F": booster.F, "sample_mask": booster.mask, "i": number}
+                        if monitor(number, self, state):
+                            break
+                    if held_out is not None and held_out.has_ended(number, played, booster.loss):
+                        break
         except BaseException:  # a fit that fails leaves no partial model
             del self.trees_
             raise
+        return rounds.interrupted
 
     def _keep(self, played: GrownRound) -> None:
         """Add a round to the model."""

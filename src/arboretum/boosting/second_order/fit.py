@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -247,8 +247,10 @@ def make_rounds(
     loss.look()
     watch.begin()
 
-    def make() -> Iterator[int]:
-        nonlocal done, kept
+    numbers = range(watch.first, watch.first + wanted)
+    with run_rounds(
+        numbers, lambda: kept[0] // booster.per_round, name=name, bar=request.bar
+    ) as rounds:
         while done < wanted and not watch.before(watch.first + done):
             before = booster.n_rounds
             ahead = wanted // 2 - done if done < wanted // 2 else wanted - done
@@ -257,18 +259,13 @@ def make_rounds(
             booster.round(ahead if several else 1)
             done += max(booster.n_rounds - before, 1)
             kept = booster.n_trees, list(booster.weights)
-            yield watch.first + done
+            rounds.finished(watch.first + done)
             if done == wanted // 2:
                 loss.look()
             if watch.after(watch.first + done - 1):
-                return
+                break
             if snapshot is not None and snapshot.due(done):
                 snapshot.write(watch, prints, done)
-
-    numbers = range(watch.first, watch.first + wanted)
-    interrupted = run_rounds(
-        make(), numbers, lambda: kept[0] // booster.per_round, name=name, bar=request.bar
-    )
     watch.end()
     loss.look()
     loss.warn()
@@ -276,7 +273,7 @@ def make_rounds(
     rule = "average" if plan.averaged else "sum"
     weights, link = np.array(kept[1]), booster.objective.link
     found = Ensemble(trees, weights, booster.base, plan.n_parallel, rule, link=link)
-    return found, interrupted
+    return found, rounds.interrupted
 
 
 # ---------------------------------------------------------------------- groups of rows

@@ -178,7 +178,7 @@ def useful_rules(
     threads = parallel.threads_for(columns.size, parallel.TREE, n_jobs)
     parallel.run(work, range(len(ways)), threads)
     limits = np.minimum(1.0 - (counts + 1.0) / (counts.sum() + 2.0), WORST)
-    kept: dict[tuple, Candidate] = {}
+    kept: dict[tuple[frozenset[Any], int], Candidate] = {}
     for rule in found:
         assert rule is not None
         usual = int(np.argmax(rule.counts + counts / counts.sum()))

@@ -148,7 +148,7 @@ def _check_starts(start: np.ndarray, n: int, total: int, problem: str) -> None:
     _expect(bool(good and np.all(start[1:] >= start[:-1])), problem)
 
 
-def _test(state: dict, t: int, schema: Schema) -> RuleTest:
+def _test(state: dict[str, Any], t: int, schema: Schema) -> RuleTest:
     feature, operator = int(state["feature"][t]), int(state["operator"][t])
     _expect(0 <= feature < schema.n_features, f"test {t} names no column")
     _expect(operator < len(OPERATORS), f"test {t} is of an unknown kind")

@@ -11,9 +11,7 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-import io
 import re
-import tokenize
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,7 +33,7 @@ def source_hash(path: Path) -> str:
 
 
 def code_hash(path: Path) -> str:
-    """Return a hash as `source_hash` does, which new comments and docstrings do not change."""
+    """Return a hash as `source_hash` does, which comments, docstrings and line breaks do not change."""
     return _hash(path, _code)
 
 
@@ -74,17 +72,12 @@ def _text(path: Path) -> bytes:
 
 @functools.cache
 def _code(path: Path) -> bytes:
-    """Return the text of a file without comments, docstrings and blank lines."""
-    text = path.read_text(encoding="utf-8")
-    lines = text.splitlines()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            row, column = token.start
-            lines[row - 1] = lines[row - 1][:column]
-    for node in ast.walk(ast.parse(text)):
+    """Return the code of a file without comments, docstrings and layout."""
+    tree = ast.parse(path.read_bytes())
+    for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (
             ast.get_docstring(node, clean=False) is not None
         ):
-            first, last = node.body[0].lineno, node.body[0].end_lineno or 0
-            lines[first - 1 : last] = [""] * (last - first + 1)
-    return "\n".join(filter(None, map(str.rstrip, lines))).encode()
+            del node.body[0]
+    # Python 3.12 and later choose other quotes for f-strings
+    return ast.unparse(tree).replace('"', "'").encode()

@@ -1,4 +1,4 @@
-"""Answers against the truth: `plot_calibration` and `plot_confusion`."""
+"""Predicted and actual classes: `plot_calibration` and `plot_confusion`."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def plot_confusion(
     model : fitted classifier of up to 30 classes
     X, y : rows and their classes
     normalize : bool, default False
-        Write shares of the class instead of counts; colours are shares either way.
+        Write shares of the actual class instead of counts; colours always show shares.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
@@ -99,9 +99,7 @@ def plot_confusion(
     classes, codes = _actual(model, y, "plot_confusion")
     K = len(classes)
     if K > _MOST_CLASSES:
-        raise DataError(
-            f"a table of {K} classes shows nothing: plot_confusion draws up to {_MOST_CLASSES}"
-        )
+        raise DataError(f"plot_confusion draws up to {_MOST_CLASSES} classes, got {K}")
     predicted = _codes(classes, np.asarray(model.predict(X)))
     if len(predicted) != len(codes):
         raise DataError(f"X has {len(predicted)} rows and y has {len(codes)}")
@@ -135,7 +133,7 @@ def plot_confusion(
     unknown = int((~known).sum())
     if unknown:
         ax.set_title(
-            f"{unknown} rows of classes the model does not have are left out",
+            f"left out: {unknown} rows with classes the model does not have",
             fontsize="small",
             color=QUIET,
         )

@@ -1,9 +1,9 @@
-"""What theory says about AdaBoost, and what it does: errors under their bound, margins by rounds.
+"""AdaBoost's theory and practice: errors under their bound, margins round by round.
 
 `plot_boosting_errors` draws the error after every round, of training and other rows, below Π Z_t, which the
 training error cannot exceed, and below exp(-2 Σ γ²). `plot_margins` draws the share of rows with a margin
-of at most θ after a few rounds, and its bounds: long after no training row is wrong, the curve goes on
-moving to the right.
+of at most θ after a few rounds, and its bounds: the curve keeps moving to the right long after the training
+error is zero.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def plot_boosting_errors(
     X, y
         The rows it was trained on.
     test : (X, y), optional
-        Other rows, which no bound holds for.
+        Other rows; no bound holds for them.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
@@ -88,7 +88,7 @@ def plot_margins(
     X, y
         Rows to look at; the bound holds for those it was trained on.
     rounds : list of int, optional
-        After which rounds, at most five; by default a few, doubling, and the last.
+        Up to five numbers of rounds; by default a few, growing, and the last.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
@@ -146,7 +146,7 @@ def _errors(model: Any, X: Any, y: Any) -> np.ndarray:
 
 
 def _has_best_weights(model: Any, figures: Mapping[str, Any]) -> bool:
-    """Return whether learners have the weights that the wider bounds are about."""
+    """Return True if the learners have the weights for which the wider bounds hold."""
     return model.n_classes_ == 2 and model.learning_rate == 1 and "training error" in figures
 
 
@@ -162,7 +162,7 @@ def _few_rounds(n: int) -> list[int]:
 
 
 def _figures(model: Any, caller: str) -> Mapping[str, Any]:
-    """Return what an AdaBoostClassifier keeps of its rounds; raise for other models."""
+    """Return the figures that an AdaBoostClassifier keeps of its rounds; raise for other models."""
     anatomy = model._anatomy() if has_anatomy(model) else None
     if anatomy is None or anatomy.family != "adaboost" or anatomy.labels is None:
         raise ParameterError(

@@ -34,11 +34,11 @@ def plot_partial_dependence(
     model, X
         A fitted estimator and the rows to take the mean over.
     features : name or index of a column, or two of them
-        One column is a line (bars for words), of several classes one for each; two are a map of colours.
+        One column gives a line (bars for words), one for each of several classes; two give a colour map.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
     **options
-        Handed to `partial_dependence`.
+        Passed to `partial_dependence`.
 
     Returns
     -------
@@ -86,16 +86,16 @@ def plot_ice(
     Parameters
     ----------
     model, X, feature, ax
-        As of `plot_partial_dependence`; one column of numbers or ranks.
+        As for `plot_partial_dependence`; one column of numbers or ranks.
     n_rows : int, default 50
         Rows of X that get a line, evenly spread.
     centered : bool, default False
-        Let all lines begin at 0: what differs then is their shape. Where lines cross, another column changes
+        Start all lines at 0, to compare their shapes. Where lines cross, another column changes
         the effect.
     output : int, default -1
-        Of several classes, which.
+        Which of several classes.
     **options
-        Handed to `partial_dependence`.
+        Passed to `partial_dependence`.
 
     Examples
     --------

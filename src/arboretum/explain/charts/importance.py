@@ -1,11 +1,11 @@
-"""The importance of columns as bars, each with its standard error where there is one.
+"""The importance of columns as bars, each with its standard error if there is one.
 
     petal width   ████████████████├─┤
     petal length  ██████████████├──┤
     sepal length  ██├┤
     sepal width   ├┤
 
-The largest stand at the top; a bar reaching below zero is a column that shuffling did not harm.
+The largest are at the top. A bar below zero: shuffling the column did not increase the error.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ def plot_importance(
     Parameters
     ----------
     importance : fitted estimator, Importance, or result of sklearn.inspection.permutation_importance
-        Of an estimator its ``feature_importances_`` (of stacking and voting the mean of their models');
-        ``forest.permutation_importance(X, y)`` is slower and favours no column.
+        For an estimator, its ``feature_importances_`` (for stacking and voting, the mean over their models);
+        ``forest.permutation_importance(X, y)`` is slower and unbiased.
     top : int or None, default 20
-        Show the so many most important columns; None: all.
+        Number of columns to show, most important first; None: all.
     names : sequence of str, optional
         Names of the columns; scikit-learn's result has none.
     ax : matplotlib Axes, optional
@@ -130,12 +130,12 @@ def _of_model(model: Any) -> _Bars:
     found = importances_of(model)
     if found is None:
         raise ParameterError(
-            f"a {type(model).__name__} has no importance of columns: plot that of "
+            f"a {type(model).__name__} has no importances of columns: plot the result of "
             "sklearn.inspection.permutation_importance(model, X, y)"
         )
     names = names_of(model, len(found))
     kind = model.get_params(deep=False).get("importance_type")
-    measure = "share of what the splits of a column gain"
+    measure = "share of the gain of all splits"
     if found.sum() > 1.5:  # counts, LightGBM's default
         measure = f"importance ({kind})" if kind else "importance"
     elif kind:

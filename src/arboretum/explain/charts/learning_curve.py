@@ -1,7 +1,7 @@
 """The learning curve of a booster: a metric after every round, for every table it was evaluated on.
 
-The training figure goes on falling while that of other rows turns: there boosting should have stopped. Early
-stopping marks the best round.
+Where the line of other rows turns while the training line keeps falling, boosting should have stopped. The
+best round of early stopping is marked.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_learning_curve"]
 
-_FAR_APART = 5.0  # times the smallest value: then the axis is logarithmic
+_FAR_APART = 5.0  # largest ÷ smallest value; from here on the axis is logarithmic
 
 
 @takes_pipelines
@@ -38,12 +38,12 @@ def plot_learning_curve(
     ----------
     model : booster that was fitted with ``eval_set``
     metric : str, optional
-        Which one; by default the last, which early stopping uses.
+        The metric; by default the last, which early stopping uses.
     names : dict, optional
-        What to call the tables instead of ``validation_0``, ...
+        Names of the tables instead of ``validation_0``, ...
     log : bool, optional
-        Let the values stand on a logarithmic axis; by default if the largest is five times the smallest,
-        where a plain one would hide what happens after the first rounds.
+        Use a logarithmic axis. By default if the largest value is five times the smallest: a linear axis
+        would hide what happens after the first rounds.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
@@ -95,6 +95,6 @@ def plot_learning_curve(
 
 
 def _spans_much(values: np.ndarray) -> bool:
-    """Return whether positive values differ so much that small ones would lie on the axis."""
+    """Return True if positive values differ so much that small ones would lie on the axis."""
     finite = values[np.isfinite(values)]
     return bool(len(finite) and finite.min() > 0 and finite.max() >= _FAR_APART * finite.min())

@@ -1,6 +1,6 @@
 """A heat map of proximities: rows class by class, similar rows side by side.
 
-Numbers as target stand in their order, with a band of their colours:
+For a numeric target, rows are in the order of the target, with a band of its colours:
 
     classes   ▌a  ██·           numbers   ▌ 9  ██▓·
               ▌a  ██·                     ▌ 5  ▓██▓
@@ -29,8 +29,8 @@ __all__ = ["plot_proximity"]
 
 _MOST_ROWS = 5000
 _MOST_NAMES = 12
-_MOST_CLASSES = 20  # whole numbers that may be names of classes
-_SCALE = 6  # numbers written at the edge
+_MOST_CLASSES = 20  # different whole numbers that may still be classes
+_SCALE = 6  # numbers on the scale at the edge
 
 
 @takes_pipelines
@@ -40,12 +40,12 @@ def plot_proximity(source: Any, X: Any = None, y: Any = None, *, ax: Axes | None
     Parameters
     ----------
     source : forest, or array or sparse matrix of shape (n, n)
-        A fitted forest; or what ``proximity`` of it returned for rows with each other. At most 5,000 rows.
+        A fitted forest, or the result of its ``proximity(X)``. At most 5,000 rows.
     X : table
-        The rows to look at; of a matrix it is left out, and y may stand in its place.
+        The rows to draw; left out for a matrix, so that y may be the second argument.
     y : array-like of shape (n,), optional
-        Classes: rows stand class by class, with a coloured edge that names them. Numbers (floats, or more
-        than 20 different whole ones): rows stand in their order, with an edge and a scale of their colours.
+        Classes: rows are sorted by class, with a coloured edge that names them. Numbers (floats, or more
+        than 20 different integers): rows are sorted by number, with a coloured edge and its scale.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
@@ -68,7 +68,9 @@ def plot_proximity(source: Any, X: Any = None, y: Any = None, *, ax: Axes | None
 
     if has_anatomy(source):
         if X is None:
-            raise DataError("plot_proximity of a forest needs the rows to look at: (forest, X)")
+            raise DataError(
+                "plot_proximity of a forest needs the rows to draw: plot_proximity(forest, X)"
+            )
         given = proximity(source, X)
     else:
         given, y = source, X if y is None else y
@@ -76,13 +78,15 @@ def plot_proximity(source: Any, X: Any = None, y: Any = None, *, ax: Axes | None
     n = proximities.shape[0] if proximities.ndim else 0
     if n > _MOST_ROWS:
         raise DataError(
-            f"a heat map of {n:,} rows shows nothing: draw some of them, at most {_MOST_ROWS:,}, e.g. "
+            f"plot_proximity draws at most {_MOST_ROWS:,} rows, got {n:,}: select some, for example "
             "P[rows][:, rows]"
         )
     values = None if y is None else _quantities(y)
     order = order_rows(proximities, y) if values is None else np.argsort(-values, kind="stable")
     P = proximities.toarray() if issparse(proximities) else proximities
-    P = np.maximum(P, P.T)[np.ix_(order, order)]  # of the nearest only, one side may be missing
+    P = np.maximum(P, P.T)[
+        np.ix_(order, order)
+    ]  # with nearest rows only, one of the two entries may be missing
     ax = axes_for("plot_proximity", ax, (7.6, 6.2), layout="compressed")
     picture = ax.imshow(P, cmap="magma_r", vmin=0.0, vmax=1.0, interpolation="nearest")
     bar = ax.figure.colorbar(picture, ax=ax, fraction=0.045, pad=0.02)
@@ -91,7 +95,7 @@ def plot_proximity(source: Any, X: Any = None, y: Any = None, *, ax: Axes | None
     for side in ax.spines.values():
         side.set_visible(False)
     ax.set_xticks([])
-    ax.set_yticks([])  # the place of a row says nothing about its number
+    ax.set_yticks([])  # the place of a row in the map is not its number
     ax.set_xlabel("rows, similar ones side by side")
     if values is not None:
         _mark_numbers(ax, values[order])

@@ -1,4 +1,4 @@
-"""The pruning curve: how good the tree is at each strength of pruning.
+"""The pruning curve: the error of the tree at each strength of pruning.
 
 `prune_cv` grows a tree on every fold and cuts it at each α of the pruning path. The curve shows the
 mean error of the held-out rows over α with a band of one standard error, the size of the full-data
@@ -76,9 +76,9 @@ def plot_pruning_curve(model: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def _log_positions(alpha: np.ndarray) -> tuple[np.ndarray, float | None]:
-    """Return where the alphas stand on a log axis, and where α = 0 stands if it is there.
+    """Return the places of the alphas on a log axis, and the place of α = 0 if it is among them.
 
-    Zero and infinity have no place of their own there: they get one a step beyond their neighbours.
+    Zero and infinity have no place on a log axis: they are drawn a step beyond their neighbours.
     """
     usable = alpha[(alpha > 0) & np.isfinite(alpha)]
     low, high = (usable.min(), usable.max()) if len(usable) else (1.0, 1.0)
@@ -91,7 +91,7 @@ def _log_positions(alpha: np.ndarray) -> tuple[np.ndarray, float | None]:
 def _mark_choice(
     ax: Axes, curve: Any, x: np.ndarray, error: np.ndarray, spread: np.ndarray
 ) -> None:
-    """Mark the chosen α, and what it was measured by."""
+    """Mark the chosen α, and the error it was chosen by."""
     best, lowest = int(curve.best), int(np.argmin(error))
     if curve.rule == "1se":
         limit = error[lowest] + spread[lowest]
@@ -107,7 +107,7 @@ def _mark_choice(
 
 
 def _set_alpha_ticks(ax: Axes, zero: float | None) -> None:
-    """Write round numbers along the log axis, and 0 at the place that stands for it."""
+    """Write round numbers along the log axis, and 0 at the place of α = 0."""
     from matplotlib.ticker import FixedFormatter, FixedLocator
 
     low, high = ax.get_xlim()

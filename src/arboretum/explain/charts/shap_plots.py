@@ -1,8 +1,8 @@
 """SHAP values as pictures: of all rows, of one column, of one row.
 
 plot_shap_summary      a dot per row and column, coloured by the value: which columns matter, and which way
-plot_shap_dependence   one column: its value against what it brings
-plot_waterfall         one row: from the base to its sum, column by column
+plot_shap_dependence   one column: its SHAP values against its values
+plot_waterfall         one row: from the base to its score, column by column
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LONGEST = 30
 def plot_shap_summary(
     model: Any, X: Any, *, output: Any = None, top: int = 15, ax: Axes | None = None
 ) -> Axes:
-    """Draw what every column brings to every row: a dot each, coloured by the value of the column.
+    """Draw the SHAP value of every column for every row: one dot each, coloured by the value of the column.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def plot_shap_summary(
     X : table
         At most 2,000 rows of it are drawn, evenly spread.
     output : class label or index, optional
-        Of several classes, whose sum; by default the last.
+        Which of several classes; by default the last.
     top : int, default 15
         Columns, by mean |SHAP value|.
     ax : matplotlib Axes, optional
@@ -70,7 +70,9 @@ def plot_shap_summary(
     for line, f in enumerate(order):
         x, v = values[some, f], rows[some, f]
         missing = np.isnan(v)
-        is_words = model.schema_.columns[f].kind == "categorical"  # neither high nor low
+        is_words = (
+            model.schema_.columns[f].kind == "categorical"
+        )  # coloured as neither high nor low
         shade = np.full(len(v), np.nan) if is_words else _ranks(v)
         places = line + _spread(x)
         ax.scatter(x[missing], places[missing], s=9, color="#c3cad0", lw=0)
@@ -107,15 +109,16 @@ def plot_shap_dependence(
     output: Any = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the value of one column against what it brings, row by row.
+    """Draw the SHAP value of one column against its value, row by row.
 
     Parameters
     ----------
     model, X, output, ax
-        As of `plot_shap_summary`.
+        As for `plot_shap_summary`.
     feature : name or index of a column
     color : name or index of a column, optional
-        Whose values colour the dots: rows of one value that differ in height differ by what other columns do.
+        The dots are coloured by its values. Dots with the same value but different heights show the influence
+        of other columns.
 
     Examples
     --------
@@ -161,16 +164,16 @@ def plot_shap_dependence(
 def plot_waterfall(
     model: Any, X: Any, row: int = 0, *, output: Any = None, top: int = 10, ax: Axes | None = None
 ) -> Axes:
-    """Draw how one row's sum comes about: from the base, the largest parts first.
+    """Draw how the score of one row adds up, from the base on, largest parts first.
 
     Parameters
     ----------
     model, X, output, ax
-        As of `plot_shap_summary`.
+        As for `plot_shap_summary`.
     row : int, default 0
         Which row of X.
     top : int, default 10
-        Columns that get a bar of their own; the others share one.
+        Columns that get a bar of their own; the others share one bar.
 
     Examples
     --------
@@ -191,7 +194,9 @@ def plot_waterfall(
     parts = values[row]
     order = np.argsort(-np.abs(parts), kind="stable")
     order = order[parts[order] != 0]
-    steps = [(_told(model.schema_.columns[f], rows[row, f]), float(parts[f])) for f in order[:top]]
+    steps = [
+        (_with_value(model.schema_.columns[f], rows[row, f]), float(parts[f])) for f in order[:top]
+    ]
     rest = float(parts[order[top:]].sum())
     if len(order) > top:
         steps.append((f"{len(order) - top} other columns", rest))
@@ -219,9 +224,9 @@ def plot_waterfall(
     return ax
 
 
-# ---------------------------------------------------------------------- what is drawn
+# ---------------------------------------------------------------------- values and names
 def _explained(model: Any, X: Any, output: Any, caller: str) -> tuple[np.ndarray, np.ndarray, str]:
-    """Return rows in the model's numbers, the SHAP values of one output, and what they add to."""
+    """Return the encoded rows, the SHAP values of one output, and a name for their sum."""
     anatomy = anatomy_of(model, caller)
     values = np.asarray(model.shap_values(X))
     matrix = anatomy.columns.numbers(X)
@@ -231,7 +236,7 @@ def _explained(model: Any, X: Any, output: Any, caller: str) -> tuple[np.ndarray
     k = _output_of(labels, values.shape[2] if values.ndim == 3 else 1, output, caller)
     what = "the sum of the trees"
     if labels is not None:
-        what = f"the sum for {format_category(labels[k if values.ndim == 3 else -1])}"
+        what = f"the score for {format_category(labels[k if values.ndim == 3 else -1])}"
     values = values[:, :, k] if values.ndim == 3 else values
     return np.array(matrix.rows(0, matrix.n_rows)), values, what
 
@@ -250,7 +255,7 @@ def _output_of(classes: np.ndarray | None, n: int, output: Any, caller: str) -> 
 
 
 def _ranks(v: np.ndarray) -> np.ndarray:
-    """Return how high a value is among all, 0 to 1; equal values are equally high."""
+    """Return the rank of every value, scaled to 0..1; equal values have equal ranks."""
     shade = np.full(len(v), np.nan)
     known = ~np.isnan(v)
     _, place, counts = np.unique(v[known], return_inverse=True, return_counts=True)
@@ -260,7 +265,7 @@ def _ranks(v: np.ndarray) -> np.ndarray:
 
 
 def _spread(x: np.ndarray) -> np.ndarray:
-    """Return how far dots stand from their line, so that those of one place do not hide each other."""
+    """Return offsets of dots from their line, so that they do not hide each other."""
     width = np.ptp(x) or 1.0
     bins = np.floor((x - x.min()) / width * 60).astype(int)
     order = np.argsort(bins, kind="stable")
@@ -276,11 +281,11 @@ def _jitter(n: int) -> np.ndarray:
     return np.random.default_rng(0).uniform(-0.18, 0.18, n)
 
 
-def _told(column: Any, value: float) -> str:
-    said = "missing" if value != value else format_number(value, 4)
+def _with_value(column: Any, value: float) -> str:
+    shown = "missing" if value != value else format_number(value, 4)
     if column.categories is not None and value == value:
-        said = format_category(column.categories[int(value)])
-    return f"{_short(column.name, 22)} = {_short(said, 14)}"
+        shown = format_category(column.categories[int(value)])
+    return f"{_short(column.name, 22)} = {_short(shown, 14)}"
 
 
 def _short(name: str, most: int = _LONGEST) -> str:

@@ -1,1 +1,1 @@
-"""What columns do to the answers of a model: partial dependence, curves of single rows, importances."""
+"""How columns affect the predictions of a model: partial dependence, curves of single rows, importances."""

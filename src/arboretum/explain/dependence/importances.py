@@ -1,15 +1,15 @@
 """The importance of columns, measured in six ways.
 
     kind              what is measured                            needs        favours columns
-    gain              what its splits gain, as a share            -            of many values
-    cover             rows that pass its splits, as a share       -            near the root
-    split             how many splits it has                      -            of many values
-    permutation       loss when it is shuffled                    X, y         none
+    gain              share of the gain of all splits             -            with many values
+    cover             share of the rows that pass its splits      -            near the root
+    split             number of its splits                        -            with many values
+    permutation       increase of the error when it is shuffled   X, y         none
     oob_permutation   the same, on rows a tree has not seen       X, y (fit)   none
-    shap              mean |SHAP value|: how it moves the score   X            none
+    shap              mean |SHAP value|: how far it moves scores  X            none
 
-The first three look at the trees and show what the model uses; the others look at rows
-and show what it needs.
+The first three are computed from the trees and show which columns the model uses; the others are computed
+from rows and show which columns it needs.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ def feature_importances(
     ----------
     model : fitted estimator of this library, or a Pipeline that ends with one
     kind : {"gain", "cover", "split", "permutation", "oob_permutation", "shap"}, default="gain"
-        See the table in the module's text. "permutation" is the loss that shuffling a column causes: the
-        share of wrong classes, or the mean squared error. "oob_permutation" is Breiman's, of forests grown
-        with ``bootstrap=True``; X and y are then the training table.
+        See the table in the module's text. "permutation" is the increase of the error when a column is
+        shuffled: of the share of wrong classes, or of the mean squared error. "oob_permutation" is Breiman's,
+        for forests grown with ``bootstrap=True``; X and y are then the training table.
     X, y : table and target
         Rows to measure on; only for the last three kinds, "shap" needs X alone.
     n_repeats : int, default=5
         How often "permutation" shuffles a column.
     random_state : int, RandomState or None, default=0
-        Of the shuffles.
+        Seed of the shuffles.
 
     Returns
     -------
@@ -104,15 +104,15 @@ def _of_trees(model: Any, anatomy: Anatomy, kind: str) -> Importance:
             "with rows"
         )
     measures = {
-        "gain": "share of what the splits of a column gain",
-        "cover": "share of the rows that pass the splits of a column",
-        "split": "splits on a column",
+        "gain": "share of the gain of all splits",
+        "cover": "share of the rows that pass splits on the column",
+        "split": "splits on the column",
     }
     return Importance(found[None], anatomy.columns.schema.names, measures[kind])
 
 
 def _by_splits(model: Any, anatomy: Anatomy, kind: str) -> np.ndarray | None:
-    """Return gains, covers or counts of a model's own trees, or the mean of its members' shares."""
+    """Return gains, covers or counts of a model's trees, or the mean of its members' shares."""
     trees, n_columns = anatomy.trees, anatomy.columns.schema.n_features
     if kind == "gain" and anatomy.family != "second order":
         return importances_of(model)
@@ -123,7 +123,7 @@ def _by_splits(model: Any, anatomy: Anatomy, kind: str) -> np.ndarray | None:
             size = {"gain": tree.gain, "cover": tree.weight, "split": np.ones(len(tree))}[kind]
             total += np.bincount(tree.feature[inner], size[inner], len(total))
         if kind == "cover" and not total.any():
-            return None  # stumps of a dictionary keep no rows
+            return None  # stumps of a dictionary have no row counts
         return total if kind == "split" else _shares(total)
     each = [
         _by_splits(part.model, theirs, kind)
@@ -140,10 +140,10 @@ def _by_splits(model: Any, anatomy: Anatomy, kind: str) -> np.ndarray | None:
 
 
 def importances_of(model: Any) -> np.ndarray | None:
-    """Return the importance of every column; None for a model that has none.
+    """Return the importance of every column; None for models without importances.
 
-    For models that join others it is the mean of those that have importances, as shares; for rules the share
-    of the rows that reach a rule with a condition on the column.
+    For models that combine others, it is the mean over the members that have importances, as shares; for
+    rules, the share of the rows that reach a rule with a condition on the column.
 
     Examples
     --------
@@ -151,7 +151,9 @@ def importances_of(model: Any) -> np.ndarray | None:
     >>> importances_of(CARTClassifier().fit([[1, 5], [2, 5], [3, 5]], [0, 0, 1]))
     array([1., 0.])
     """
-    own = getattr(model, "feature_importances_", None)  # of any library; some members have none
+    own = getattr(
+        model, "feature_importances_", None
+    )  # members of any library; some have no importances
     if own is not None:
         return np.asarray(own, dtype=float)
     if not has_anatomy(model):
@@ -228,7 +230,7 @@ def _columns_used(anatomy: Anatomy) -> set[int]:
 
 
 def _row_losses(function: ModelFunction, rows: np.ndarray, actual: np.ndarray) -> np.ndarray:
-    """Return whether each row is predicted wrongly, or its squared error."""
+    """Return for each row 1 if it is predicted wrongly else 0, or its squared error."""
     found, labels = function(rows), function.anatomy.labels
     if labels is None:
         return (found[:, 0] - actual.astype(np.float64)) ** 2
@@ -239,9 +241,9 @@ def _shap(model: Any, X: Any) -> Importance:
     anatomy = anatomy_of(model, "feature_importances")
     values = np.abs(np.asarray(model.shap_values(X)))  # (rows, columns, outputs, classes)
     if values.ndim > 2 and anatomy.classes is not None:
-        several = values.ndim > 3  # targets: the one with most classes sets the last axis
+        several = values.ndim > 3  # the target with most classes sets the last axis
         for target, labels in enumerate(anatomy.classes):
-            if len(labels) == 2:  # what moves one class up moves the other down by as much
+            if len(labels) == 2:  # two classes: the values differ in sign only
                 (values[:, :, target] if several else values)[..., 0] = 0.0
     values = values.sum(axis=tuple(range(2, values.ndim)))
     return Importance(values.mean(axis=0)[None], anatomy.columns.schema.names, "mean |SHAP value|")

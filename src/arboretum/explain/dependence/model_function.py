@@ -25,12 +25,12 @@ __all__ = ["ModelFunction", "decoded", "matrix_of", "plain_table", "table_for"]
 
 
 def matrix_of(model: Any, X: Any, caller: str = "explain") -> Matrix:
-    """Return a table in the numbers of ``model.schema_``: places of categories, NaN for missing."""
+    """Return a table encoded by ``model.schema_``: categories by their place, NaN for missing."""
     return anatomy_of(model, caller).columns.numbers(X)
 
 
 def decoded(schema: Schema, rows: np.ndarray) -> Table:
-    """Return rows of numbers as the table they stand for.
+    """Return the table that rows of numbers encode.
 
     >>> from arboretum.data.schema import learn_schema
     >>> schema, matrix = learn_schema([["red", 1.5], ["blue", 2.5]])
@@ -49,7 +49,7 @@ def decoded(schema: Schema, rows: np.ndarray) -> Table:
 
 
 def plain_table(table: Table) -> Any:
-    """Return a table as any library takes it: a dataframe if its columns have names, else an array.
+    """Return a table in a form that any library takes: a dataframe if its columns have names, else an array.
 
     >>> from arboretum.data.schema import learn_schema
     >>> schema, matrix = learn_schema([["red", 1.5], ["blue", 2.5]])
@@ -60,7 +60,7 @@ def plain_table(table: Table) -> Any:
     columns = []
     for raw in table.columns:
         if isinstance(raw, Words):
-            words = np.array([*raw.values, None], dtype=object)  # code -1 is the last
+            words = np.array([*raw.values, None], dtype=object)  # code -1, missing, picks the last
             columns.append(words[np.asarray(raw.codes)])
         else:
             columns.append(raw.values)
@@ -75,12 +75,12 @@ def plain_table(table: Table) -> Any:
 
 
 def _is_read_by_others(model: Any) -> bool:
-    """Return whether code of another library reads the table when the model predicts."""
+    """Return True if code of another library reads the table when the model predicts."""
     if not has_anatomy(model):
         return True
     anatomy = model._anatomy()
     if anatomy.family == "stack" and model.passthrough:
-        return True  # scikit-learn puts the table beside the members' predictions
+        return True  # passthrough: the final model reads the table too
     return any(_is_read_by_others(part.model) for part in anatomy.parts if part.reads_table)
 
 
@@ -100,7 +100,7 @@ class ModelFunction:
     labels : list or None
         The classes of a classifier.
     n_outputs : int
-        Numbers per row: as many as there are classes, or one.
+        Numbers per row: the number of classes, or one.
     """
 
     def __init__(self, model: Any, caller: str = "explain") -> None:
@@ -116,7 +116,7 @@ class ModelFunction:
         method = "predict" if self.labels is None else "predict_proba"
         ensemble = anatomy.used
         self._sum = (ensemble, anatomy.answers[method]) if anatomy.is_sum and ensemble else None
-        # goes through all members, so it is found out once, and only where they predict
+        # visits all members, so it is computed once, when they first predict
         self._is_foreign = self._sum is None and _is_read_by_others(model)
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:

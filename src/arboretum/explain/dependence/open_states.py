@@ -1,15 +1,15 @@
-"""What rows can get along a grid from a tree, written down once: its states and where their curves jump.
+"""All curves that rows can have along a grid: the states of a tree, and the jumps of their curves.
 
-Some columns of a tree are left open, to be varied along a grid. A row then takes a side only at nodes that
-ask for its other columns, and the sides it takes there are its state:
+Some columns of a tree are left open, to be varied along a grid. Only nodes on
+other columns then send a row left or right; the sides a row takes at these nodes are its state:
 
-    node asks            states                                   curve of a state
-    leaf                 1                                        its value at all points that come here
-    for a row's column   left's, then right's                     the child's
-    for an open column   a pair: left's × right's                 left's at points that go left, else right's
+    node on              states                                   curve of a state
+    (leaf)               1                                        its value at all points that come here
+    a row's column       left's, then right's                     the child's
+    an open column       pairs: left's × right's                  left's at points that go left, else right's
 
 Shallow trees have few states, and their curves jump at few points of the grid: at thresholds of the open
-columns. What a row's curve jumps by is then looked up, tree by tree (engine/predict/open_codes.py).
+columns. The jumps of a row's curve are then looked up, tree by tree (engine/predict/open_codes.py).
 
     points           0     1     2     3     4
     curve           .3    .3   -.1   -.1    .2
@@ -31,30 +31,30 @@ if TYPE_CHECKING:
 
 __all__ = ["OpenCoding", "OpenStates", "open_states"]
 
-_MOST_STATES = 2_048  # of a tree
+_MOST_STATES = 2_048  # most states of a tree
 _MOST_NUMBERS = 1 << 23  # of all curves: 64 megabytes
 
 
 class OpenStates(NamedTuple):
-    """States of the nodes of all trees, one behind the other."""
+    """States of the nodes of all trees, tree after tree."""
 
     size: np.ndarray  # int64, per node
-    jump_at: np.ndarray  # int64, where the jumps of every tree begin
+    jump_at: np.ndarray  # int64, start of the jumps of every tree
     point: np.ndarray  # int64, of every jump
-    table_at: np.ndarray  # int64, where the table of every tree begins
-    table: np.ndarray  # float64, a line per jump: a number for every state
+    table_at: np.ndarray  # int64, start of the table of every tree
+    table: np.ndarray  # float64, one line per jump with a number for every state
 
 
 def open_states(
     trees: list[Tree], values: list[np.ndarray], place: np.ndarray, grid: np.ndarray
 ) -> OpenStates | None:
-    """Return the states of trees whose nodes say one number each; None if they are too many.
+    """Return the states of trees with one number per node; None if there are too many.
 
     Parameters
     ----------
     trees, values : list of Tree, list of arrays of shape (nodes, 1)
     place : int64 array
-        Where an open column stands in ``grid``; -1 for the others.
+        The line of an open column in ``grid``; -1 for other columns.
     grid : (open columns, points) float64
     """
     if any(value.shape[1] > 1 for value in values):
@@ -84,7 +84,7 @@ def open_states(
 
 
 def _count(tree: Tree, place: np.ndarray) -> np.ndarray:
-    """Return how many states every node has; a child stands behind its parent."""
+    """Return the number of states of every node; children come after their parents."""
     size, first = [1] * len(tree), tree.first_child.tolist()
     is_open = (place[tree.feature] >= 0).tolist()
     for node in np.flatnonzero(~tree.is_leaf)[::-1].tolist():
@@ -94,13 +94,13 @@ def _count(tree: Tree, place: np.ndarray) -> np.ndarray:
 
 
 def _sides(tree: Tree, place: np.ndarray, grid: np.ndarray) -> dict[int, np.ndarray]:
-    """Return of every node that asks for an open column which points go right."""
-    asks = np.flatnonzero(~tree.is_leaf & (place[tree.feature] >= 0)).tolist()
-    return {node: _goes_right(tree, node, grid[place[tree.feature[node]]]) for node in asks}
+    """Return, for every node that splits on an open column, which points go right."""
+    splits = np.flatnonzero(~tree.is_leaf & (place[tree.feature] >= 0)).tolist()
+    return {node: _goes_right(tree, node, grid[place[tree.feature[node]]]) for node in splits}
 
 
 def _stretches(right: dict[int, np.ndarray], n_points: int) -> np.ndarray:
-    """Return where stretches of points begin that no open column of a tree tells apart."""
+    """Return the starts of stretches of points that no open column of a tree separates."""
     new = np.zeros(n_points, np.bool_)
     new[:1] = True
     for side in right.values():
@@ -111,16 +111,15 @@ def _stretches(right: dict[int, np.ndarray], n_points: int) -> np.ndarray:
 def _curves(tree: Tree, value: np.ndarray, right: dict[int, np.ndarray], n: int) -> np.ndarray:
     """Return the curves of all states of a tree, (points, states); one line if they are flat."""
     first = tree.first_child.tolist()
-    said: list[list[float] | None] = [
-        [v] for v in value.tolist()
-    ]  # of the leaves below; None: open
+    # values of the leaves below a node; None if an open column splits there
+    values: list[list[float] | None] = [[v] for v in value.tolist()]
     for node in np.flatnonzero(~tree.is_leaf)[::-1].tolist():
-        one, two = said[first[node]], said[first[node] + 1]
+        one, two = values[first[node]], values[first[node] + 1]
         flat = node not in right and one is not None and two is not None
-        said[node] = one + two if flat else None
+        values[node] = one + two if flat else None
 
     def make(node: int, points: np.ndarray) -> np.ndarray:
-        below = said[node]
+        below = values[node]
         if below is not None:
             return np.array(below)[None]
         child = first[node]
@@ -149,7 +148,7 @@ def _goes_right(tree: Tree, node: int, x: np.ndarray) -> np.ndarray:
 
 
 def _right_codes(nodes: JoinedTrees, some: np.ndarray, n_codes: int) -> np.ndarray:
-    """Return which codes go right at nodes that ask for one column, (nodes, codes + 1); missing is last."""
+    """Return which codes go right at nodes that split on one column, (nodes, codes + 1); missing is last."""
     codes = np.arange(n_codes)
     right = np.empty((len(some), n_codes + 1), np.bool_)
     right[:, -1] = nodes.missing_child[some] == 1
@@ -162,33 +161,33 @@ def _right_codes(nodes: JoinedTrees, some: np.ndarray, n_codes: int) -> np.ndarr
 
 
 class OpenCoding:
-    """How the values of rows become codes, and which codes go right at nodes that ask for a row's columns.
+    """Codes of the values of rows, and which codes go right at every node on a column that is not open.
 
     Parameters
     ----------
     nodes : JoinedTrees
-        The trees, one behind the other.
+        The trees, one after the other.
     place : int64 array
         At least 0 for open columns.
     """
 
     def __init__(self, nodes: JoinedTrees, place: np.ndarray) -> None:
-        asks = (nodes.kind != LEAF) & (place[nodes.feature] < 0)
+        splits = (nodes.kind != LEAF) & (place[nodes.feature] < 0)
         by_set = np.zeros(len(place), np.bool_)
-        by_set[nodes.feature[asks & (nodes.kind == SUBSET)]] = True
-        self.columns = np.unique(nodes.feature[asks]).astype(np.int64)
+        by_set[nodes.feature[splits & (nodes.kind == SUBSET)]] = True
+        self.columns = np.unique(nodes.feature[splits]).astype(np.int64)
         self.n_categories = np.where(by_set, nodes.n_codes, -1)[self.columns]
         self.n_columns = len(place)
         n, cuts = len(nodes.kind), []
         first, last, right_at = np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, -1)
         for f in self.columns[self.n_categories < 0].tolist():
-            mine = np.flatnonzero(asks & (nodes.feature == f))
+            mine = np.flatnonzero(splits & (nodes.feature == f))
             cuts.append(np.unique(nodes.threshold[mine]))
             first[mine] = np.searchsorted(cuts[-1], nodes.threshold[mine]) + 1
             last[mine] = len(cuts[-1]) + (nodes.missing_child[mine] != 0)
         sides, n_sides = [np.zeros(0, np.bool_)], 0
         for f in self.columns[self.n_categories >= 0].tolist():
-            mine = np.flatnonzero(asks & (nodes.feature == f))
+            mine = np.flatnonzero(splits & (nodes.feature == f))
             sides.append(_right_codes(nodes, mine, int(nodes.n_codes[f])).ravel())
             right_at[mine] = n_sides + np.arange(len(mine)) * (nodes.n_codes[f] + 1)
             n_sides += len(sides[-1])
@@ -197,19 +196,19 @@ class OpenCoding:
         sizes[self.n_categories < 0] = [len(own) for own in cuts]
         self._cuts_at = np.concatenate([[0], np.cumsum(sizes)])
         self.most = int(max(sizes.max(initial=0) + 2, self.n_categories.max(initial=0) + 1))
-        self._asked = first, last - first, right_at, np.concatenate(sides)
+        self._node_codes = first, last - first, right_at, np.concatenate(sides)
 
     def questions(self) -> OpenCodes:
-        """Return what nodes ask, for the kernel."""
+        """Return the splits of the nodes, for the kernel."""
         from arboretum.engine.predict.open_codes import OpenCodes
 
-        first, span, right_at, sides = self._asked
+        first, span, right_at, sides = self._node_codes
         return OpenCodes(
             first.astype(np.uint16), span.astype(np.uint16), right_at, sides.astype(np.uint8)
         )
 
     def coder(self) -> Coder:
-        """Return what a block of rows is coded with."""
+        """Return the coder of a block of rows."""
         from arboretum.engine.predict.open_codes import ROWS
         from arboretum.engine.shap.table_rows import Coder
 

@@ -1,14 +1,14 @@
 """Partial dependence and curves of single rows (ICE), exactly from the trees.
 
-What would the model say if every row had this value? scikit-learn asks the model about the whole table again
-for every value of a grid. A tree need not be asked again: rows and grid points fall through it together
-(engine/predict/open_walk.py), so all points cost about as much as one prediction.
+What would the model predict if every row had this value? scikit-learn predicts the whole table again for
+every value of a grid. With trees, rows and grid points can go down together (engine/predict/open_walk.py), so
+all points cost about as much as one prediction.
 
     average       mean over the rows, for every grid point      individual     every row's own curve
 
-The numbers are those of brute force, and so is the form: `sklearn.inspection.PartialDependenceDisplay`
-draws them. Models that are no sum of trees (C4.5's fractional cases, stacking, medians) are asked point by
-point.
+The numbers equal those of brute force, in the same format: `sklearn.inspection.PartialDependenceDisplay`
+draws them. Models that are not a sum of trees (C4.5's fractional cases, stacking, medians) predict the table
+point by point.
 """
 
 from __future__ import annotations
@@ -40,18 +40,16 @@ if TYPE_CHECKING:
 __all__ = ["Grid", "as_sum", "curves", "grid_of", "partial_dependence", "place_of"]
 
 _CELLS = 1 << 16  # rows times points times outputs of a block: half a megabyte
-_LOOKED_UP_CELLS = (
-    1 << 18
-)  # the same where curves are looked up, and most of the block is left alone
-_MOST_ROWS = 4096  # of a block of which only the sum is kept
+_LOOKED_UP_CELLS = 1 << 18  # the same if curves are looked up: most of the block is not touched
+_MOST_ROWS = 4096  # of a block if only its sum is kept
 _MOST_CODES = 1 << 16  # of a column
 
 
 class Grid(NamedTuple):
-    """Values of some columns: `points` has a line for every combination of the `axes`, first one slowest."""
+    """Values of some columns: `points` has every combination of the `axes`; the first axis varies slowest."""
 
     features: list[int]
-    axes: list[np.ndarray]  # in the model's numbers
+    axes: list[np.ndarray]  # encoded, as in the model
     values: list[np.ndarray]  # as the table has them: words for categories
     points: np.ndarray  # (columns, points)
 
@@ -70,7 +68,7 @@ def partial_dependence(
     sample_weight: Any = None,
     n_jobs: int | None = None,
 ) -> Any:
-    """Return what the model would say if all rows had the same value in a column.
+    """Return the predictions of the model if all rows had the same value in a column.
 
     Parameters
     ----------
@@ -82,16 +80,16 @@ def partial_dependence(
     kind : {"average", "individual", "both"}, default="average"
         The mean over the rows, every row's own curve (ICE), or both.
     response : {"auto", "raw"}, default="auto"
-        "auto": probabilities of classes (of two classes those of the second), or numbers. "raw": the sum of
-        the trees before the link, of which SHAP values are parts; only of models that are such a sum.
+        "auto": probabilities of classes (for two classes, of the second), or numbers. "raw": the sum of
+        the trees before the link, to which SHAP values add up; only for models that are such a sum.
     grid_resolution : int, default=100
-        Points of a column of numbers; one of fewer values takes each of them.
+        Number of points for a column of numbers; a column with fewer values gets one point for each.
     percentiles : pair, default=(0.05, 0.95)
-        Between which the points of a column of numbers lie.
+        The range of the points of a column of numbers.
     custom_values : dict from name or index to values, optional
-        Points of one's own; None or NaN among them asks what happens to a missing value.
+        Points of your own; None or NaN among them stand for a missing value.
     sample_weight : array-like of shape (n_samples,), optional
-        What rows count in the mean.
+        Weights of the rows in the mean.
     n_jobs : int, optional
         Threads; None: all cores. The result does not depend on it.
 
@@ -100,7 +98,8 @@ def partial_dependence(
     Bunch
         ``grid_values``, one array per column; ``average``, (outputs, points of the first column, …), the
         outputs of several targets one after another;
-        ``individual``, (outputs, rows, points of the first column, …). As scikit-learn's function.
+        ``individual``, (outputs, rows, points of the first column, …). The format is that of
+        scikit-learn's function.
 
     Examples
     --------
@@ -145,12 +144,14 @@ def grid_of(
     percentiles: tuple[float, float] = (0.05, 0.95),
     custom: dict[Any, Any] | None = None,
 ) -> Grid:
-    """Return the points at which columns are asked about."""
+    """Return the points of the grid."""
     if not isinstance(resolution, int | np.integer) or resolution < 2:
         raise ParameterError(f"grid_resolution must be an int of at least 2, got {resolution!r}")
     low, high = percentiles
     if not 0 <= low < high <= 1:
-        raise ParameterError(f"percentiles must be two shares in order, got {percentiles!r}")
+        raise ParameterError(
+            f"percentiles must be two increasing numbers between 0 and 1, got {percentiles!r}"
+        )
     several = isinstance(features, list | tuple | np.ndarray)
     wanted = [place_of(schema, one) for one in (features if several else [features])]
     if not wanted or len(set(wanted)) < len(wanted):
@@ -171,7 +172,7 @@ def grid_of(
 
 
 def place_of(schema: Schema, name: Any) -> int:
-    """Return the number of a column, given that or its name."""
+    """Return the number of a column, given its number or name."""
     if isinstance(name, int | np.integer) and not isinstance(name, bool):
         if not 0 <= name < schema.n_features:
             raise ParameterError(f"there is no column {name}: the model has {schema.n_features}")
@@ -192,13 +193,13 @@ def _axis(x: np.ndarray, column: Any, resolution: int, low: float, high: float) 
     if column.categories is not None or len(unique) < resolution:
         return unique
     ends = np.asarray(mquantiles(present, prob=(low, high)), np.float64)
-    if np.allclose(ends[0], ends[1]):  # most rows have the same value: take what there is
+    if np.allclose(ends[0], ends[1]):  # most rows have the same value: use the whole range
         ends = unique[[0, -1]]
     return np.linspace(ends[0], ends[1], resolution)
 
 
 def _coded(column: Any, values: Any) -> np.ndarray:
-    """Return points of the user's own in the model's numbers."""
+    """Return the user's own points, encoded as in the model."""
     if column.categories is None:
         return np.array(
             [np.nan if v is None else v for v in np.asarray(values, object)], np.float64
@@ -230,14 +231,14 @@ def curves(
     each: bool = False,
     n_jobs: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the average, (outputs, points), and every row's curve, (outputs, rows, points), if asked."""
+    """Return the average, (outputs, points), and with ``each`` every row's curve, (outputs, rows, points)."""
     w = np.ones(matrix.n_rows) if weight is None else weight
     anatomy = anatomy_of(model, "partial_dependence")
     whole = as_sum(anatomy)
     if whole is None:
         if response == "raw":
             raise ParameterError(
-                f"this {type(model).__name__} does not predict by a sum of trees, so it has no raw response: "
+                f"this {type(model).__name__} is not a sum of trees, so it has no raw response: "
                 "leave response='auto'"
             )
         return _brute(model, matrix, grid, w, each)
@@ -249,7 +250,7 @@ def curves(
 
 
 def as_sum(anatomy: Anatomy) -> tuple[Ensemble, AdditiveForm] | None:
-    """Return the trees of a model and its additive form; None if it is no plain sum of plain trees."""
+    """Return the trees of a model and its additive form; None if it is not a plain sum of plain trees."""
     ensemble = anatomy.used
     if not anatomy.is_sum or ensemble is None:
         return None
@@ -263,7 +264,7 @@ def as_sum(anatomy: Anatomy) -> tuple[Ensemble, AdditiveForm] | None:
 
 
 def _meaning(anatomy: Anatomy, ensemble: Ensemble, response: str) -> tuple[Any, bool]:
-    """Return what sums of shape (n, outputs) mean, and whether the mean may be taken before."""
+    """Return a function from sums, (n, outputs), to predictions, and True if it is linear."""
     if response == "raw":
         return (lambda sums: sums), True
     classes, boosted = anatomy.classes, anatomy.leaves != "answers"
@@ -273,7 +274,7 @@ def _meaning(anatomy: Anatomy, ensemble: Ensemble, response: str) -> tuple[Any, 
         sigma = float(ensemble.link.sigma)
 
         def share(sums: np.ndarray) -> np.ndarray:
-            """Return that of the second class, in place of the sums."""
+            """Return the probability of the second class, in the array of the sums."""
             from arboretum.engine.predict.open_walk import turn_to_shares
 
             turn_to_shares(sums.reshape(-1), sigma)
@@ -299,7 +300,7 @@ def _second_or_all(shares: np.ndarray, n_classes: int) -> np.ndarray:
 
 
 class _OpenForm:
-    """A sum of trees with some columns left open: trees that ask for none of them are asked once a row."""
+    """A sum of trees with some columns left open; trees that do not use these are computed once per row."""
 
     def __init__(
         self, form: AdditiveForm, grid: Grid, meaning: Any, linear: bool, each: bool
@@ -307,11 +308,11 @@ class _OpenForm:
         self.form, self.meaning, self.linear = form, meaning, linear
         self.place = np.full(form.terms.trees[0].n_features, -1, np.int64)
         self.place[grid.features] = np.arange(len(grid.features))
-        asks = [
+        uses_open = [
             bool(np.any(self.place[tree.feature[~tree.is_leaf]] >= 0)) for tree in form.terms.trees
         ]
-        self.closed = replace(form, terms=_some(form.terms, [not a for a in asks]))
-        terms = _some(form.terms, asks)
+        self.closed = replace(form, terms=_some(form.terms, [not a for a in uses_open]))
+        terms = _some(form.terms, uses_open)
         self.nodes: JoinedTrees | None = join_trees(terms.trees) if terms.trees else None
         if self.nodes is not None:
             self.value = np.concatenate(terms.values)
@@ -328,7 +329,7 @@ class _OpenForm:
     def run(
         self, matrix: Matrix, points: np.ndarray, w: np.ndarray, each: bool, n_jobs: int
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return sums over the rows, (outputs, points), and single curves if asked."""
+        """Return sums over the rows, (outputs, points), and with ``each`` single curves."""
         from arboretum.engine.compiler.decorators import writable
 
         base = self.closed.sums(matrix, n_jobs)
@@ -348,7 +349,7 @@ class _OpenForm:
 
         parallel.run(work, range(len(blocks)), n_jobs if len(blocks) > 1 else 1)
         total = parts[0][0]
-        for part in parts[1:]:  # in their order, for any number of threads
+        for part in parts[1:]:  # in order, so that the sum does not depend on the number of threads
             total = total + part[0]
         if not each:
             return total, None
@@ -356,7 +357,7 @@ class _OpenForm:
 
     def _sums(
         self, block: np.ndarray, base: np.ndarray, w: np.ndarray, grid: np.ndarray, each: bool
-    ) -> tuple:
+    ) -> tuple[np.ndarray, np.ndarray | None]:
         from arboretum.engine.predict.open_walk import add_open_sums
 
         total = np.repeat((w @ base)[:, None], grid.shape[1], axis=1)
@@ -366,7 +367,7 @@ class _OpenForm:
 
     def _each(
         self, block: np.ndarray, base: np.ndarray, w: np.ndarray, grid: np.ndarray, each: bool
-    ) -> tuple:
+    ) -> tuple[np.ndarray, np.ndarray | None]:
         from arboretum.engine.predict.open_walk import sum_steps
 
         rows, points, outputs = len(block), grid.shape[1], self.form.n_outputs
@@ -374,10 +375,10 @@ class _OpenForm:
         steps[:, 0] = base.T
         self._add_steps(block, grid, steps)
         sum_steps(steps)
-        flat = steps.reshape(outputs, points * rows).T  # a row for every pair
-        said = self.meaning(flat).reshape(points, rows, -1)
-        summed = np.array([said[:, :, k] @ w for k in range(said.shape[2])])
-        return summed, np.ascontiguousarray(said.transpose(2, 1, 0)) if each else None
+        flat = steps.reshape(outputs, points * rows).T  # one row for every pair of row and point
+        predicted = self.meaning(flat).reshape(points, rows, -1)
+        summed = np.array([predicted[:, :, k] @ w for k in range(predicted.shape[2])])
+        return summed, np.ascontiguousarray(predicted.transpose(2, 1, 0)) if each else None
 
     def _add_steps(self, block: np.ndarray, grid: np.ndarray, steps: np.ndarray) -> None:
         """Add the jumps of every row's curve, (outputs, points, rows)."""
@@ -399,7 +400,7 @@ class _OpenForm:
             )  # fmt: skip
 
     def _walk(self, block: np.ndarray, grid: np.ndarray) -> OpenWalk:
-        """Return what walks a block of rows down the trees, with scratch."""
+        """Return the arguments of the kernel for a block of rows, with scratch."""
         from arboretum.engine.compiler.decorators import writable
         from arboretum.engine.predict.open_walk import OpenWalk
 
@@ -424,7 +425,7 @@ def _blocks(n: int, step: int) -> Iterator[tuple[int, int]]:
 def _brute(
     model: Any, matrix: Matrix, grid: Grid, w: np.ndarray, each: bool
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Let the model predict the whole table at every point."""
+    """Predict the whole table at every point."""
     function = ModelFunction(model, "partial_dependence")
     rows = np.array(matrix.rows(0, matrix.n_rows))
     second = function.n_outputs == 2 and function.labels is not None

@@ -1,9 +1,9 @@
-"""What one page may cost: room in bytes and work in nanoseconds, shared by all its panels.
+"""The budget of one page: bytes and nanoseconds of work, shared by all its panels.
 
-    1,500,000 bytes ── style, scripts, panels ──► trees as they are walked ──► their figures ──► worksheets
+    1,500,000 bytes ── style, scripts, panels ──► trees ──► figures of trees ──► worksheets
 
 Work is estimated from counts (rows, leaves, columns), never timed: the same model and table give the same
-page on every machine. A part that would cost too much is made smaller, and the page lists what was left out.
+page on every machine. A part that would cost too much is made smaller, and the page lists every omission.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ __all__ = ["PAGE_BYTES", "Budget", "packed_size"]
 
 PAGE_BYTES = 1_500_000
 _WORK = 24_000_000_000  # nanoseconds of one thread
-_FEW_ROWS = 50  # that any part may look at
-_NEARLY_ALL = 0.8  # of the rows: then all of them
-_SHAP_LEAF, _STEP = 0.4, 35  # nanoseconds: a leaf and level of SHAP values, a step down a tree
+_FEW_ROWS = 50  # that every part may use
+_NEARLY_ALL = 0.8  # of the rows: from this share on, all of them are used
+_SHAP_LEAF, _STEP = 0.4, 35  # nanoseconds: SHAP values per leaf and level; one step down a tree
 
 
 def packed_size(value: Any) -> int:
@@ -34,7 +34,7 @@ def packed_size(value: Any) -> int:
 
 
 class Budget:
-    """The room and the work that are left for the panels to come; ``trees`` are all that are walked.
+    """The bytes and the work that are left for the next panels; ``trees`` are all trees that predict.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Budget:
     pages : int
         Targets that share one page.
     left_out : list of str
-        A sentence for everything that was made smaller or left out.
+        A sentence for every part that was made smaller or left out.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Budget:
         self.work /= pages
 
     def rows(self, what: str, most: int, per_row: float) -> int:
-        """Return how many rows a part may look at: at most half of the work that is left is spent on it."""
+        """Return how many rows a part may use: it gets at most half of the work that is left."""
         if per_row <= 0:
             return most
         n = int(max(_FEW_ROWS, self.work / 2 // per_row))

@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 __all__ = ["Unseen", "columns_of", "duplicates_of", "hints_of", "unseen_of"]
 
 _BINS = 24
-_MOST_WORDS = 400  # categories of a column whose counts are kept
+_MOST_WORDS = 400  # categories per column whose counts are kept
 _UNSEEN_WORDS = 3  # unseen categories that are named
-_COMPARED_ROWS, _COMPARED_COLUMNS = 2_000, 400  # of a search for duplicates
-_SAME_ORDER = 0.9999  # rank correlation from which two columns carry the same information
+_COMPARED_ROWS, _COMPARED_COLUMNS = 2_000, 400  # in the search for duplicates
+_SAME_ORDER = 0.9999  # from this rank correlation on, two columns carry the same information
 
-# number of a column -> {row: its category that the training rows did not have}
+# column number -> {row: category that no training row has}
 Unseen = dict[int, dict[int, str]]
 
 
 def unseen_of(schema: Schema, X: Any, matrix: Matrix) -> Unseen:
-    """Return the categories of a table that are not in the schema, which the matrix holds as missing.
+    """Return the categories of a table that are not in the schema (in the matrix they are missing values).
 
     Examples
     --------
@@ -68,7 +68,7 @@ def unseen_of(schema: Schema, X: Any, matrix: Matrix) -> Unseen:
 
 
 def columns_of(schema: Schema, matrix: Matrix, unseen: Unseen) -> list[dict[str, Any]]:
-    """Return for every column what the page shows of it, and the values its slider may take."""
+    """Return the facts the page shows for every column, and the range of its slider."""
     return [
         _column(column, np.asarray(matrix.column(f)), unseen.get(f, {}))
         for f, column in enumerate(schema.columns)
@@ -127,10 +127,10 @@ def hints_of(schema: Schema, matrix: Matrix, actual: np.ndarray, *, classes: boo
 
 # ---------------------------------------------------------------------- duplicates
 def duplicates_of(schema: Schema, rows: np.ndarray) -> list[list[int]]:
-    """Return groups of columns that carry the same information: the same order, or one word for each word.
+    """Return groups of columns that carry the same information: the same order, or corresponding words.
 
-    Numbers are compared by their ranks, so that minutes and a charge that is computed from them are
-    duplicates; words by which rows share a word.
+    Numbers are compared by rank, so minutes and a charge computed from them are duplicates. Words are
+    compared by which rows share a word.
 
     Examples
     --------
@@ -152,13 +152,13 @@ def duplicates_of(schema: Schema, rows: np.ndarray) -> list[list[int]]:
 
 
 def _by_first_row(x: np.ndarray) -> np.ndarray:
-    """Return for every row the first row with its value."""
+    """Return, for every row, the number of the first row with the same value."""
     _, first, inverse = np.unique(x, return_index=True, return_inverse=True, equal_nan=True)
     return first[inverse.reshape(-1)]
 
 
 def _same_order(rows: np.ndarray, columns: list[int]) -> list[list[int]]:
-    """Return groups of columns of numbers whose ranks agree, upward or downward."""
+    """Return groups of columns of numbers whose ranks agree, in the same or in opposite order."""
     if len(columns) < 2:
         return []
     ranks = np.array([_ranks(rows[:, f]) for f in columns])
@@ -177,7 +177,7 @@ def _same_order(rows: np.ndarray, columns: list[int]) -> list[list[int]]:
 
 
 def _ranks(x: np.ndarray) -> np.ndarray:
-    """Return ranks, equal values sharing their mean; missing values rank last."""
+    """Return ranks; equal values get their mean rank, missing values rank last."""
     _, inverse, counts = np.unique(x, return_inverse=True, return_counts=True, equal_nan=True)
     last = np.cumsum(counts)
     return (last - (counts - 1) / 2)[inverse.reshape(-1)]

@@ -20,17 +20,17 @@ from arboretum.explain.worksheet.family import Given
 __all__ = ["dependence_of", "importances_panel", "order_of", "pairs_of"]
 
 _PERMUTED = 1_000  # rows that are shuffled
-_MEAN_ROWS = 2_000  # of a curve; fewer for a model that is no sum of trees
-_ASKED_ROWS = 100
-_LINES = 30  # single rows beside the mean
-_CURVES = 10  # columns that get one
+_MEAN_ROWS = 2_000  # averaged for a curve; fewer for a model that is not a sum of trees
+_BRUTE_FORCE_ROWS = 100
+_LINES = 30  # curves of single rows drawn with the mean
+_CURVES = 10  # columns that get a curve
 _PAIRED = 5  # columns whose pairs are compared
 _PAIR_ROWS = 300
-_PAIRS = 8  # that are shown
-_SHAP_ROWS = 200  # whose SHAP values of pairs are computed
+_PAIRS = 8  # pairs that are shown
+_SHAP_ROWS = 200  # rows whose SHAP values of pairs are computed
 _SHAP_COLUMNS = 120
 _SHAP_LEAVES = 40_000
-_OOB_CELLS = 30_000_000  # rows × trees × columns that are worth waiting for
+_OOB_CELLS = 30_000_000  # rows × trees × columns; larger models take too long
 
 _WHAT = {
     "gain": "Share of the total gain of all splits that comes from splits on the column",
@@ -45,7 +45,7 @@ _WHAT = {
 def importances_panel(
     model: Any, rows: np.ndarray, y: np.ndarray, train: Given | None, budget: Budget
 ) -> list[dict[str, Any]]:
-    """Return the kinds of importance that the model has, those quickest to work out first."""
+    """Return the kinds of importance that the model has, the fastest to compute first."""
     anatomy = anatomy_of(model, "report")
     repeats = 3 if as_sum(anatomy) is not None and rows.shape[1] <= 60 else 1
     most, columns = min(len(rows), _PERMUTED), rows.shape[1]
@@ -55,20 +55,20 @@ def importances_panel(
     explained = budget.rows("SHAP importances", most, budget.shap_row)
     some, few = (_spread(len(rows), n) for n in (shuffled, explained))
     table = table_for(model, rows[some])
-    asks: list[tuple[str, Any, Any, int]] = [
+    requests: list[tuple[str, Any, Any, int]] = [
         (kind, None, None, 1) for kind in ("gain", "cover", "split")
     ]
-    asks.append(("permutation", table, y[some], repeats))
-    asks.append(("shap", table_for(model, rows[few]), None, 1))
+    requests.append(("permutation", table, y[some], repeats))
+    requests.append(("shap", table_for(model, rows[few]), None, 1))
     cells = 0 if anatomy.bags is None else len(anatomy.trees) * rows.size
     if train is not None and 0 < cells <= _OOB_CELLS:
-        asks.append(("oob_permutation", train.X, train.y, 1))
+        requests.append(("oob_permutation", train.X, train.y, 1))
     found = []
-    for kind, X, target, n_repeats in asks:
+    for kind, X, target, n_repeats in requests:
         try:
             one = feature_importances(model, kind, X, target, n_repeats=n_repeats)
         except (ArboretumError, AttributeError):
-            continue  # the model has none of this kind
+            continue  # the model has no importances of this kind
         entry = {"kind": kind, "what": _WHAT[kind], "value": rounded(one.mean)}
         if len(one.per_tree) > 1:
             entry["error"] = rounded(one.standard_error)
@@ -77,12 +77,12 @@ def importances_panel(
 
 
 def _spread(n_rows: int, n: int) -> np.ndarray:
-    """Return the places of n rows, evenly spread over all."""
+    """Return the numbers of n rows, evenly spread over all rows."""
     return np.unique(np.linspace(0, n_rows - 1, n).round().astype(int))
 
 
 def order_of(panel: list[dict[str, Any]], n_columns: int) -> list[int]:
-    """Return the columns, most important first, by the kind that favours none."""
+    """Return the columns, most important first, by the least biased kind there is."""
     best = {one["kind"]: one for one in panel}
     chosen = best.get("shap") or best.get("permutation") or best.get("gain")
     if chosen is None:
@@ -96,11 +96,11 @@ def order_of(panel: list[dict[str, Any]], n_columns: int) -> list[int]:
 def dependence_of(
     model: Any, rows: np.ndarray, order: list[int], budget: Budget, *, lines: bool
 ) -> list[dict[str, Any]]:
-    """Return curves of the most important columns: the mean, and some rows' own."""
+    """Return curves of the most important columns: the mean, and those of some rows."""
     quick = as_sum(anatomy_of(model, "report")) is not None
-    most = min(len(rows), _MEAN_ROWS if quick else _ASKED_ROWS)
-    asked = _CURVES if quick else 5 * 15  # walks of a row
-    some = _spread(len(rows), budget.rows("curves", most, asked * budget.walk_row))
+    most = min(len(rows), _MEAN_ROWS if quick else _BRUTE_FORCE_ROWS)
+    walks = _CURVES if quick else 5 * 15  # walks of a row
+    some = _spread(len(rows), budget.rows("curves", most, walks * budget.walk_row))
     matrix, found = DenseMatrix(rows[some]), []
     shown = np.unique(np.linspace(0, len(some) - 1, min(_LINES, len(some))).round().astype(int))
     for f in order[: _CURVES if quick else 5]:
@@ -113,7 +113,7 @@ def dependence_of(
                 (0.01, 0.99),
             )
         except ArboretumError:
-            continue  # nothing but missing values
+            continue  # all values are missing
         mean, _ = curves(model, matrix, grid, n_jobs=1)
         entry = {"f": f, "x": whole(grid.axes[0]), "mean": rounded(mean, 6), "rows": len(some)}
         if lines:
@@ -141,8 +141,8 @@ def pairs_of(model: Any, rows: np.ndarray, order: list[int], budget: Budget) -> 
     """
     quick = as_sum(anatomy_of(model, "report")) is not None
     most = min(len(rows), _PAIR_ROWS if quick else 40)
-    asked = _PAIRS if quick else 3 * 36  # walks of a row
-    some = _spread(len(rows), budget.rows("maps of pairs", most, asked * budget.walk_row))
+    walks = _PAIRS if quick else 3 * 36  # walks of a row
+    some = _spread(len(rows), budget.rows("maps of pairs", most, walks * budget.walk_row))
     matrix = DenseMatrix(rows[some])
     found, how = [], "dependence"
     strongest = _shap_pairs(model, rows) if quick else None
@@ -162,7 +162,7 @@ def pairs_of(model: Any, rows: np.ndarray, order: list[int], budget: Budget) -> 
 
 
 def _without_pairs(model: Any) -> str:
-    """Return why a model has no pairs of columns to show; "" where there is no reason to give."""
+    """Return the reason why a model has no pairs of columns to show; "" if there is none to give."""
     trees = anatomy_of(model, "report").trees
     if trees and all(tree.max_depth <= 1 for tree in trees):
         return (

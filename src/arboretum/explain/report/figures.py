@@ -6,7 +6,7 @@ figure is a function of sums over rows, so a draw is a vector of weights and no 
     classes    accuracy, ROC AUC (two classes), balanced accuracy, log loss, Brier score
     numbers    R², RMSE, MAE
 
-The baseline of a figure is what a model without columns would reach on the same rows:
+The baseline of a figure is the result of a model without columns on the same rows:
 
     accuracy, balanced accuracy    always the most frequent class
     log loss, Brier score          the frequencies of the classes as the probabilities of every row
@@ -23,7 +23,7 @@ import numpy as np
 __all__ = ["DRAWS", "area_under_roc", "class_figures", "class_losses", "figure", "number_figures"]
 
 DRAWS = 200
-_MOST_DRAWN = 8_000  # rows of a draw; larger tables are drawn from by that many rows
+_MOST_DRAWN = 8_000  # rows per draw, also from larger tables
 _LEAST_PROBABILITY = 1e-15
 
 
@@ -115,7 +115,7 @@ def _row_penalties(actual: np.ndarray, probability: np.ndarray) -> tuple[np.ndar
 def _balanced(
     actual: np.ndarray, right: np.ndarray, classes: list[int], draws: _Draws
 ) -> tuple[float, np.ndarray]:
-    """Return the mean recall of the classes, and that of every draw that has all classes."""
+    """Return the mean recall of the classes, and the same for every draw that contains all classes."""
     parts = []
     for k in classes:
         here = actual[draws.some] == k
@@ -161,7 +161,7 @@ def figure(
     high: bool,
     baseline: tuple[str, float],
 ) -> dict[str, Any]:
-    """Return a figure with its interval; ``width`` shrinks that of draws smaller than the table."""
+    """Return a figure with its interval; ``width`` scales it if draws are smaller than the table."""
     low, top = np.quantile(drawn, [0.025, 0.975]) if len(drawn) else (value, value)
     middle = float(np.median(drawn)) if len(drawn) else value
     ends = [value + width * (float(end) - middle) for end in (low, top)]

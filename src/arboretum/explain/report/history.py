@@ -1,11 +1,11 @@
-"""How a model came about: learning curves, bounds, out-of-bag predictions, pruning, proximities, rounds.
+"""The history of a model: learning curves, bounds, out-of-bag predictions, pruning, proximities, rounds.
 
-The panel of rounds has a few numbers of each, and the whole worksheets of some:
+The panel of rounds has a few numbers of every round, and the whole worksheets of some:
 
     {"count": 100, "lines": [["loss after", [0.61, 0.55, …]], …], "whole": {"0": sheet, …}}
 
-Lines are what the model keeps (losses, ε, α, …), and for second-order boosters sums that are computed while
-outlines are made, because margins and gradients of a round need the predictions of the trees before it.
+Lines hold the figures that the model keeps (losses, ε, α, …). For second-order boosters they also hold sums
+computed along with the outlines, because the margins of a round need the predictions of all earlier trees.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ __all__ = [
 _MOST_STAGED = 2_000  # rows that are predicted after every round
 _MOST_CELLS = 4_000_000  # rows times rounds
 _POINTS = 300  # of a curve
-_OOB_CELLS = 30_000_000  # rows times trees that are walked for out-of-bag predictions
+_OOB_CELLS = 30_000_000  # rows times trees, for out-of-bag predictions
 
-# names that boosters have for the measures of the page
+# boosters' names for the measures of the page
 _SHEETS = 12
-_WALKED = 30_000_000  # rows times trees that are predicted for whole worksheets
+_WALKED = 30_000_000  # rows times trees, for whole worksheets
 
-# the model's names of figures of a round, and those of the page
+# figure of a round in the model -> its name in the page
 _ROUND_FIGURES = (
     ("loss", "loss after"),
     ("rate", "learning rate"),
@@ -80,7 +80,7 @@ def learning_curve(
     model : fitted estimator
     rows, judged : rows of the page, with their actual values and predictions
     train : (rows, judged), optional
-        The same of the training table, which is measured in the same way.
+        The same for the training table, measured in the same way.
     """
     anatomy = anatomy_of(model, "report")
     history = anatomy.history
@@ -96,7 +96,7 @@ def learning_curve(
 
 
 def _kept(history: FitHistory, unit: str, measure: Callable[[Any], Any]) -> list[dict[str, Any]]:
-    """Return the lines that the fit kept, under the page's names of measures."""
+    """Return the lines that the fit recorded, under the page's names of measures."""
     lines = [
         _line(table, values, _UNITS.get(name, name))
         for (table, name), values in history.curves.items()
@@ -111,7 +111,7 @@ def _kept(history: FitHistory, unit: str, measure: Callable[[Any], Any]) -> list
 
 
 def _loss_of(model: Any, anatomy: Anatomy) -> tuple[str, Callable[[Any], Any]]:
-    """Return the measure of the losses that a fit keeps, and the losses in that measure."""
+    """Return the name of the measure in which a fit records losses, and the losses in that measure."""
     loss = model.loss if anatomy.family == "friedman" else None
     if loss == "squared_error":
         return "RMSE", np.sqrt
@@ -189,13 +189,13 @@ def theory_of(model: Any, rows: np.ndarray, y: Any) -> dict[str, Any] | None:
 
 
 def _has_theory(model: Any, anatomy: Anatomy) -> bool:
-    """Return whether there are bounds and margins: AdaBoost whose learners vote."""
+    """Return True if there are bounds and margins: for AdaBoost with learners that vote."""
     votes = anatomy.family == "adaboost" and anatomy.labels is not None
     return votes and model.algorithm != "SAMME.R"
 
 
 def oob_of(model: Any) -> dict[str, Any] | None:
-    """Return the out-of-bag error after every tree, where the fit kept it."""
+    """Return the out-of-bag error after every tree, if the fit recorded it."""
     history = anatomy_of(model, "report").history
     if history.oob_curve is None:
         return None
@@ -228,7 +228,7 @@ def out_of_bag_of(
 
 
 def pruning_of(model: Any) -> dict[str, Any] | None:
-    """Return the cross-validated error of every pruned tree, where `prune_cv` kept it."""
+    """Return the cross-validated error of every pruned tree, if `prune_cv` recorded it."""
     curve = anatomy_of(model, "report").history.pruning
     if curve is None:
         return None
@@ -243,7 +243,7 @@ def pruning_of(model: Any) -> dict[str, Any] | None:
 
 
 def proximity_map(model: Any, rows: np.ndarray, judged: Any) -> dict[str, Any] | None:
-    """Return rows of the page on a plane, close to each other where trees send them to the same leaves."""
+    """Return the rows of the page as points of a plane; rows that share many leaves are close together."""
     from arboretum.forest.proximity_geometry import mds
 
     anatomy = anatomy_of(model, "report")
@@ -299,7 +299,7 @@ class RoundLog:
 
 
 def rounds_panel(model: Any, book: Any, log: RoundLog, write: Any) -> dict[str, Any] | None:
-    """Return the numbers of all rounds and the sheets of some; None where the model has none.
+    """Return the numbers of all rounds and the sheets of some; None for models without rounds.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ def rounds_panel(model: Any, book: Any, log: RoundLog, write: Any) -> dict[str, 
     book : Worksheet
     log : RoundLog
     write : callable
-        Takes a round and returns its sheet, None where there is none.
+        Takes the number of a round; returns its sheet, or None.
     """
     anatomy = anatomy_of(model, "report")
     n = anatomy.history.n_rounds

@@ -1,4 +1,4 @@
-"""What `report` is given, read and checked: targets, names of rows, groups, and how many rows are shown."""
+"""The arguments of `report`, read and checked: targets, names of rows, groups, number of rows shown."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def rows_wanted(rows: Any) -> int | str:
 
 # ---------------------------------------------------------------------- targets
 def targets_shown(model: Any, output: int | None) -> list[int | None]:
-    """Return the targets a page has: the given one, or all if there is room, else the first.
+    """Return the targets of a page: the given one, or all if there is room, else the first.
 
     >>> from arboretum import CARTRegressor
     >>> targets_shown(CARTRegressor().fit([[0.0], [1.0]], [[1.0, 5.0], [2.0, 6.0]]), None)
@@ -83,7 +83,7 @@ def one_target(model: Any, output: int | None) -> Any:
 
 
 def target_column(y: Any, n_outputs: int, output: int | None) -> tuple[Any, str | None]:
-    """Return one column of a target of several, and its name; y itself if there is one."""
+    """Return one column of a target with several, and its name; y itself if it has one."""
     if n_outputs == 1:
         return y, None
     values = np.asarray(y)
@@ -120,7 +120,7 @@ def target_of(model: Any, y: Any, n_rows: int) -> np.ndarray:
 
 # ---------------------------------------------------------------------- rows
 def take_ids(model: Any, X: Any, ids: Any) -> tuple[Any, list[str] | None]:
-    """Return the table of the model's columns, and the name of every row; None: its position.
+    """Return the table of the model's columns and the names of the rows (None: rows are shown by position).
 
     Parameters
     ----------
@@ -159,23 +159,23 @@ def take_ids(model: Any, X: Any, ids: Any) -> tuple[Any, list[str] | None]:
 
 
 def _numbers_rows(index: Any) -> bool:
-    """Return whether the index of a dataframe is 0, 1, 2, …"""
+    """Return True if the index of a dataframe is 0, 1, 2, …"""
     return index.dtype.kind in "iu" and np.array_equal(index.to_numpy(), np.arange(len(index)))
 
 
 def _columns_given(model: Any) -> list[str]:
-    """Return the columns that a model or a pipeline takes, where they have names."""
+    """Return the names of the columns that a model or a pipeline takes, if they have names."""
     return list(getattr(model, "feature_names_in_", ()))
 
 
 def has_column(X: Any, name: str) -> bool:
-    """Return whether a table has a column of this name."""
+    """Return True if a table has a column of this name."""
     return hasattr(X, "columns") and name in list(X.columns)
 
 
 # ---------------------------------------------------------------------- groups
 def ranks(model: Any) -> bool:
-    """Return whether a model predicts the order of rows in groups."""
+    """Return True if a model predicts the order of rows in groups."""
     return anatomy_of(model, "report").family == "second order" and model.target == "orders"
 
 

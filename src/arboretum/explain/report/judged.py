@@ -18,11 +18,11 @@ _POINTS = 900  # of a scatter
 
 
 class Judged:
-    """Actual values and answers of one table.
+    """Actual values and predictions of one table.
 
     Attributes
     ----------
-    actual : int64 array of class codes (labels that are no class of the model are -1), or float64 array
+    actual : int64 array of class codes (-1 for labels that are not a class of the model), or float64 array
     answers : float64 array of shape (rows, classes) or (rows, 1)
     labels : list of str or None
     """
@@ -37,7 +37,7 @@ class Judged:
         return class_figures(self.actual, self.answers, self.labels, seed)
 
     def headline(self, figures: list[dict[str, Any]]) -> str:
-        """Return one or two sentences on how good the predictions are, beside a model without columns.
+        """Return one or two sentences that compare the predictions with those of a model without columns.
 
         Examples
         --------
@@ -63,7 +63,7 @@ class Judged:
 
     # ------------------------------------------------------------------ classes
     def confusion(self) -> list[list[int]]:
-        """Return counts, actual by predicted; a last line for labels that are no class of the model."""
+        """Return counts, actual by predicted; a last line for labels that are not a class of the model."""
         K = self.answers.shape[1]
         predicted = self.answers.argmax(axis=1)
         table = np.zeros((K + 1, K), np.int64)
@@ -81,7 +81,7 @@ class Judged:
         s, hits = score[order], np.cumsum(positive[order])
         last = np.flatnonzero(
             np.append(s[1:] != s[:-1], True)
-        )  # a threshold takes all of equal score
+        )  # rows of equal score are on the same side of every threshold
         if len(last) > _CURVE:
             last = last[np.linspace(0, len(last) - 1, _CURVE).round().astype(int)]
         area = (
@@ -103,9 +103,9 @@ class Judged:
     def thresholds(self) -> list[list[int]] | None:
         """Return how many rows are predicted as the second of two classes, by threshold and actual class.
 
-        A row is predicted so where its probability is above the threshold, as `predict` does at 0.5. One
-        list for each actual class, and one for labels that are no class of the model, of 101 thresholds
-        (0, 0.01, … 1); its last entry is the number of rows of that class.
+        A row is predicted as the second class if its probability is above the threshold, as `predict` does at
+        0.5. One list for each actual class, and one for labels that are not a class of the model, with 101
+        thresholds (0, 0.01, … 1); its last entry is the number of rows of that class.
 
         >>> judged = Judged(np.array([0, 1, 1]), np.array([[0.6, 0.4], [0.5, 0.5], [0.1, 0.9]]), ["a", "b"])
         >>> [(rows[39], rows[40], rows[50], rows[-1]) for rows in judged.thresholds()]
@@ -124,7 +124,7 @@ class Judged:
 
     # ------------------------------------------------------------------ numbers
     def residuals(self, seed: int = 0) -> dict[str, Any]:
-        """Return predicted and actual of some rows, and the errors of all as a histogram."""
+        """Return predicted and actual values of some rows, and a histogram of all errors."""
         y, predicted = self.actual, self.answers[:, 0]
         rng = np.random.default_rng(seed)
         some = (
@@ -151,7 +151,7 @@ class Judged:
 def judge(
     model_labels: np.ndarray | None, y: Any, answers: np.ndarray, names: list[str] | None
 ) -> Judged:
-    """Return actual and answers side by side; ``model_labels`` are the model's classes."""
+    """Return actual values with the predictions; ``model_labels`` are the model's classes."""
     actual = np.asarray(y)
     if model_labels is None:
         return Judged(actual.astype(np.float64), answers, None)
@@ -212,7 +212,7 @@ def _of_classes(actual: np.ndarray, answers: np.ndarray, labels: list[str]) -> s
 
 
 def _shares(parts: list[int], n: int) -> list[int]:
-    """Return parts of 100 rows, and 100; of fewer than 100 rows, the counts themselves.
+    """Return counts per 100 rows, and 100; for fewer than 100 rows, the counts themselves.
 
     >>> _shares([150, 30], 200), _shares([7], 9)
     ([75, 15, 100], [7, 9])

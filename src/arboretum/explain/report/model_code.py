@@ -4,9 +4,9 @@
     StackingClassifier  {"op": "stack", "members": [ … ], "final": … }
 
 A step is a dictionary with the name of an operation; "of" holds the steps it works on. The page's
-`walk.js` has one function per operation, and this table is all that they need to agree on:
+`walk.js` has one function per operation; this table is the whole contract between them:
 
-    op        what comes out
+    op        result
     trees     base + Σ values of the leaves, in the order of the trees, / "div"; or their weighted median
     spread    the values of all leaves a row reaches, by share (C4.5); "stops": of the node it stops at (ID3)
     link      identity, log, logit, softmax or step of every number, times sigma
@@ -15,7 +15,7 @@ A step is a dictionary with the name of an operation; "of" holds the steps it wo
     signs     [-d, d] of a decision d;  difference: second number less the first
     mean      of several steps, by weight;  add: their sum;  hard: a vote of 1 for the largest of each
     classes   numbers of a member's classes, put in the places of the model's classes
-    columns   a member that was given some of the columns
+    columns   a member that takes only some of the columns
     recode    a member whose categories have other numbers
     bins      numbers cut into bins (ID3)
     rules     shares of the first rule that holds (C4.5rules)
@@ -43,29 +43,29 @@ from arboretum.structure.tree import Tree
 
 __all__ = ["ModelCode", "NotWalkable", "code_of_model"]
 
-_LOOKED = 8  # trees whose size is taken for that of all
+_LOOKED = 8  # trees from whose size the size of all is estimated
 _FIGURES = 0.05  # of the room, kept for the figures of trees
 
 
 class NotWalkable(Exception):
-    """The page cannot compute the steps of this model; the message gives the reason."""
+    """Raised for models that the page cannot compute; the message gives the reason."""
 
 
 class ModelCode:
-    """The steps of a model and the trees they walk.
+    """The steps of a model and the trees they use.
 
     Attributes
     ----------
     steps : dict or None
         None where the page cannot compute them; ``reason`` explains it.
     trees : list of dict
-        In the order in which the steps count them (tree_code.py).
+        In the order in which steps refer to them (tree_code.py).
     sources : list of (Tree, str)
         Those trees themselves, and the member they belong to ("" for the model itself).
     shown : int
-        How many trees, from the first on, have the figures that are drawn.
+        How many trees, from the first on, have figures to draw.
     too_large : bool
-        The trees are not walked, because they do not fit into the page.
+        The trees do not fit into the page, so it cannot compute predictions.
     """
 
     def __init__(self, room: int) -> None:
@@ -74,16 +74,16 @@ class ModelCode:
         self.trees: list[dict[str, Any]] = []
         self.sources: list[tuple[Tree, str]] = []
         self.shown, self.too_large = 0, False
-        self.bytes = 0  # of what the page walks
+        self.bytes = 0  # of the lists that the page computes with
         self._room = room
         self._sizes: list[int] = []
         self._rest: Iterator[tuple[Tree, np.ndarray]] = iter(())  # trees that did not fit
         self._member = ""
 
-    def take(self, trees: list[Tree], said: list[np.ndarray]) -> list[int]:
-        """Take trees; return their numbers. It stops at trees that do not fit into the page."""
+    def take(self, trees: list[Tree], added: list[np.ndarray]) -> list[int]:
+        """Add trees and return their numbers; raise at the first that does not fit into the page."""
         first, nodes, seen = len(self.trees), sum(map(len, trees)), 0
-        self._rest = rest = zip(trees, said, strict=True)
+        self._rest = rest = zip(trees, added, strict=True)
         for at, (tree, values) in enumerate(rest, start=1):
             self.add(tree, values)
             seen += len(tree)
@@ -92,14 +92,14 @@ class ModelCode:
                 self._check(self.bytes - own + own * nodes / seen)
         return list(range(first, len(self.trees)))
 
-    def add(self, tree: Tree, said: np.ndarray, *, stops: bool = False) -> int:
-        """Take a tree; return its number."""
-        self._write(tree, said, stops)
+    def add(self, tree: Tree, added: np.ndarray, *, stops: bool = False) -> int:
+        """Add a tree and return its number."""
+        self._write(tree, added, stops)
         self._check(self.bytes)
         return len(self.trees) - 1
 
-    def _write(self, tree: Tree, said: np.ndarray, stops: bool = False) -> None:
-        self.trees.append(code_of_tree(tree, said, stops=stops))
+    def _write(self, tree: Tree, added: np.ndarray, stops: bool = False) -> None:
+        self.trees.append(code_of_tree(tree, added, stops=stops))
         self.sources.append((tree, self._member))
         self._sizes.append(packed_size(self.trees[-1]))
         self.bytes += self._sizes[-1]
@@ -113,9 +113,9 @@ class ModelCode:
             )
 
     def show(self, room: int) -> int:
-        """Write down the figures of trees that fit into some room, in bytes; return what they take.
+        """Write the figures of trees while they fit into ``room`` bytes; return the bytes used.
 
-        Trees of a model that is not walked take room for their lists, too.
+        For a model that the page cannot compute, the lists of the trees count too.
         """
         used, walked = 0, self.steps is not None
         while True:
@@ -136,7 +136,7 @@ class ModelCode:
 
 
 def code_of_model(model: Any, room: int = PAGE_BYTES) -> ModelCode:
-    """Return a fitted model for the page, as it is walked; ``room`` is in bytes.
+    """Return a fitted model as the page computes it; ``room`` is in bytes.
 
     Examples
     --------
@@ -251,7 +251,7 @@ def _link(step: dict[str, Any], link: Any) -> dict[str, Any]:
 
 
 def _both(step: dict[str, Any], anatomy: Anatomy) -> dict[str, Any]:
-    """Turn the probability of the second class into those of both."""
+    """Return the step from the probability of the second class to both probabilities."""
     classes = anatomy.labels
     if classes is None or len(classes) > 2:
         return step
@@ -291,7 +291,7 @@ def _adaboost(code: ModelCode, model: Any, anatomy: Anatomy) -> dict[str, Any]:
 
 
 def _member_votes(code: ModelCode, model: Any, anatomy: Anatomy) -> dict[str, Any]:
-    """Return the votes of learners that are not trees over the columns of the table."""
+    """Return the step for votes of learners that are not trees over the columns of the table."""
     reading = {"discrete": "sign", "SAMME": "samme", "SAMME.R": "samme_r"}[model.algorithm]
     weights = model.estimator_weights_
     parts = [
@@ -401,7 +401,7 @@ def _part(code: ModelCode, anatomy: Anatomy, part: PartModel) -> dict[str, Any]:
 
 
 def _maps(mine: Schema, theirs: Schema, places: np.ndarray) -> dict[str, list[int | None]]:
-    """Return by column the codes that the member has for the model's categories, where they differ."""
+    """Return, by column, the member's codes of the model's categories, where they differ."""
     maps: dict[str, list[int | None]] = {}
     for f, place in enumerate(places.tolist()):
         one, other = mine.columns[place], theirs.columns[f]
@@ -413,7 +413,7 @@ def _maps(mine: Schema, theirs: Schema, places: np.ndarray) -> dict[str, list[in
 
 
 def _as_classes(step: dict[str, Any], part: PartModel, anatomy: Anatomy) -> dict[str, Any]:
-    """Put a member's class probabilities in the places of the model's classes."""
+    """Return the step that moves a member's class probabilities to the places of the model's classes."""
     theirs, mine = np.asarray(part.model.classes_), anatomy.labels
     assert mine is not None
     if np.array_equal(theirs, mine):
@@ -424,7 +424,7 @@ def _as_classes(step: dict[str, Any], part: PartModel, anatomy: Anatomy) -> dict
 
 # ---------------------------------------------------------------------- other libraries' models
 def _foreign(model: Any) -> dict[str, Any]:
-    """Return the step of a linear model; others cannot be computed in the page."""
+    """Return the step of a linear model; raise for other models."""
     name = type(model).__name__
     is_linear = type(model).__module__.startswith("sklearn.linear_model")
     classes = getattr(model, "classes_", None)

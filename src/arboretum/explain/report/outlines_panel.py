@@ -6,8 +6,8 @@
                        (, rows right, weight right: where surrogates place the missing rows)
             gradient   G left, H left, rows left, gain
 
-Trees are taken in their order until the work or the room of the page is spent (budget.py); what is left out
-is said there, with the command that prints it.
+Trees are taken in order until the work or the bytes of the page are spent (budget.py). The page lists what
+was left out, with the command that prints it.
 """
 
 from __future__ import annotations
@@ -28,13 +28,16 @@ from arboretum.explain.worksheet.families.friedman.leaves import step_formulas
 __all__ = ["OutlineWriter"]
 
 _MOST_COST = 4_200_000_000  # nanoseconds, or half of the work that is left
-_LOOKED = 8  # trees whose cost tells that of all
-_MOST_NUMBERS = 227_000  # in a page
-_WORDS, _MOST_WORDS = 0.15, 60_000  # of the room, kept for whole worksheets; bytes
-_COLUMNS = 4  # shown besides the winner's
-_FEW_COLUMNS = 3  # likewise, where all trees would be too many numbers
-_LINE, _SUMS = 8, 3  # numbers of a line, and of a node
-_LEAF_ROWS = 20_000_000  # rows times leaves that are gone through for Friedman's steps
+_LOOKED = 8  # trees from whose cost the cost of all is estimated
+_MOST_NUMBERS = 227_000  # numbers in a page
+_WORDS, _MOST_WORDS = (
+    0.15,
+    60_000,
+)  # kept for whole worksheets: share of the room, and bytes at most
+_COLUMNS = 4  # columns shown besides the winner's
+_FEW_COLUMNS = 3  # the same, if all trees would need too many numbers
+_LINE, _SUMS = 8, 3  # numbers per line, and per node
+_LEAF_ROWS = 20_000_000  # rows times leaves, for Friedman's steps
 
 
 class OutlineWriter:
@@ -46,10 +49,10 @@ class OutlineWriter:
         self.verdicts: list[str] = []
         self.rules: list[dict[str, Any]] = []
         self._cost, self._numbers = min(_MOST_COST, budget.work / 2), _MOST_NUMBERS
-        self.without = 0  # trees that could have an outline and have none
+        self.without = 0  # trees left without an outline they could have
 
     def write(self, family: Any, shown: list[tuple[int, int]]) -> None:
-        """Write trees of a family: pairs of the number in the page and the family's own."""
+        """Write trees of a family, given as pairs (number in the page, number in the family)."""
         outliner = self._outliner(family, [t for _, t in shown])
         self.rules.append(_rules_of(family, outliner))
         room = self.budget.room - min(_WORDS * self.budget.room, _MOST_WORDS)
@@ -81,7 +84,7 @@ class OutlineWriter:
                 self.trees[str(at)] = code
 
     def _outliner(self, family: Any, trees: list[int]) -> Outliner:
-        """Return what makes outlines: of every cut if all trees can have one in time, else of a grid."""
+        """Return the outliner: it tries every cut if there is time for all trees, else a grid of cuts."""
         inner = sum(len(family.trees[t]) - family.trees[t].n_leaves for t in trees)
         numbers = inner * ((1 + _COLUMNS) * _LINE + 2 * _SUMS)
         columns = _COLUMNS if numbers <= self._numbers else _FEW_COLUMNS
@@ -127,7 +130,7 @@ class OutlineWriter:
 
 
 def _number(value: float, digits: int = 5) -> Any:
-    """Return a number of so many digits; null if it is none."""
+    """Return a number with this many significant digits; null for NaN and infinity."""
     if not np.isfinite(value):
         return None
     short = float(f"{value:.{digits}g}")
@@ -135,7 +138,7 @@ def _number(value: float, digits: int = 5) -> Any:
 
 
 def _rules_of(family: Any, outliner: Outliner) -> dict[str, Any]:
-    """Return what the formulas of the page need besides sums."""
+    """Return the facts that the formulas of the page need besides sums."""
     if not outliner.is_gradient:
         anatomy = anatomy_of(family.model, "report")
         history, criterion = anatomy.history, anatomy.recipe.criterion
@@ -161,7 +164,7 @@ def _rules_of(family: Any, outliner: Outliner) -> dict[str, Any]:
 
 
 def _steps(family: Any, t: int) -> dict[str, Any] | None:
-    """Return how far every leaf of Friedman's boosting goes: the rule, the same with numbers, the step."""
+    """Return the step of every leaf of Friedman's boosting: the rule, the rule with numbers, the value."""
     rounds = getattr(family, "rounds", None)
     if rounds is None:
         return None

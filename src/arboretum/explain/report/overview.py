@@ -32,7 +32,7 @@ def overview_of(model: Any, n_rows: int, n_used: int, n_columns: int) -> dict[st
         "notes": {k: str(v) for k, v in anatomy.history.notes.items() if len(str(v)) < 200},
     }
     history, parts = anatomy.history, anatomy.parts
-    if history.seconds is not None:  # a model from a file has none
+    if history.seconds is not None:  # a model read from a file has none
         facts["fit_seconds"] = float(f"{history.seconds:.3g}")
     if history.seed is not None:
         facts["seed"] = str(history.seed)
@@ -54,7 +54,7 @@ def overview_of(model: Any, n_rows: int, n_used: int, n_columns: int) -> dict[st
 
 
 def _parameters(model: Any) -> list[list[Any]]:
-    """Return name, value, and whether it is the default."""
+    """Return the name, the value, and True if it is the default, of every parameter."""
     given = model.get_params(deep=False)
     try:
         usual = type(model)().get_params(deep=False)
@@ -85,7 +85,7 @@ def _versions() -> list[list[str]]:
 
 
 def _hash(model: Any) -> str | None:
-    """Return the SHA-256 of the model file; None for a model that has parts no file can hold."""
+    """Return the SHA-256 of the model file; None for a model that cannot be saved."""
     buffer = io.BytesIO()
     try:
         model.save(buffer)

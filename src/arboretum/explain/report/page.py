@@ -1,7 +1,7 @@
 """The page itself: a template, a style sheet, scripts and the data, in one file that needs no network.
 
-Data are two blocks: what panels show is JSON that one can read; the trees, the larger part, are gzipped JSON
-in base64. In the JSON, `<`, `>` and `&` are written as escapes, so that no name can end the script
+The data are two blocks: readable JSON for the panels, and gzipped JSON in base64 for the trees, the larger
+part. In the JSON, `<`, `>` and `&` are written as escapes, so that no name can end the script
 element; the page sets every name as text, never as HTML.
 """
 
@@ -58,7 +58,7 @@ def _dumps(value: Any, **how: Any) -> str:
 def render(
     title: str, payload: dict[str, Any], model: dict[str, Any], notes: Sequence[str] = ()
 ) -> str:
-    """Return the page: ``payload`` is what panels show, ``model`` the steps and trees.
+    """Return the page: ``payload`` is the data of the panels, ``model`` the steps and trees.
 
     ``notes`` are sentences under the title.
     """

@@ -26,12 +26,12 @@ from arboretum.structure.condition import format_category
 
 __all__ = ["PanelMaker"]
 
-_LARGEST = 1e100  # of predictions, as of targets
+_LARGEST = 1e100  # absolute value of a prediction or a target
 
-_SHEETS = 0.4  # of the room that is left after trees are walked, for worksheets
-_RESERVED = 20_000  # bytes of what is written after the trees
+_SHEETS = 0.4  # for worksheets: share of the room that the lists of trees leave
+_RESERVED = 20_000  # bytes for the parts written after the trees
 _LEAST_ROOM = 200_000  # for the trees, however large the panels are
-_MOST_CELLS = 40_000_000  # values of a table that are looked at; of a larger one some rows
+_MOST_CELLS = 40_000_000  # rows times columns; larger tables are sampled
 
 
 class PanelMaker:
@@ -163,7 +163,9 @@ class PanelMaker:
 
     def _columns(self) -> None:
         self.payload["columns"] = columns_of(self.schema, self.matrix, self.unseen)
-        if self.wanted == "none":  # names of unseen categories are values of single rows
+        if (
+            self.wanted == "none"
+        ):  # the names of unseen categories would reveal values of single rows
             for column in self.payload["columns"]:
                 if "unseen" in column:
                     column["unseen"][2] = []
@@ -185,7 +187,7 @@ class PanelMaker:
         panel = effects_panel.importances_panel(
             self.model, self.rows, self.y, self.train, self.budget
         )  # fmt: skip
-        if self.groups is not None:  # shuffled rows would be judged as numbers
+        if self.groups is not None:  # shuffled rows would be scored as numbers
             panel = [one for one in panel if one["kind"] != "permutation"]
         self.payload["importances"] = panel
         self.order = effects_panel.order_of(panel, self.rows.shape[1])
@@ -250,11 +252,11 @@ class PanelMaker:
 
     @property
     def _may_be_training(self) -> bool:
-        """Whether the rows given are as many as the model was fitted on."""
+        """True if the table has as many rows as the model was fitted on."""
         return self.anatomy.history.n_rows == self.n_rows
 
     def model_part(self) -> dict[str, Any]:
-        """Return the part that the page computes predictions from."""
+        """Return the part from which the page computes predictions."""
         return {
             "steps": self.code.steps,
             "reason": self.code.reason,
@@ -264,7 +266,7 @@ class PanelMaker:
 
 
 def _at(words: dict[int, str], used: np.ndarray) -> dict[int, str]:
-    """Return entries of rows by their place in the rows that are used."""
+    """Return the entries of the rows that are used, by their place among these."""
     places = np.searchsorted(used, list(words))
     found = zip(places.tolist(), words.items(), strict=True)
     return {at: word for at, (row, word) in found if at < len(used) and used[at] == row}

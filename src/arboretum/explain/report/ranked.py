@@ -1,6 +1,6 @@
 """How good an order is: the figures of a ranker's page.
 
-A ranker's scores mean nothing by themselves, only their order inside a group does:
+A ranker's scores have no meaning by themselves, only their order inside a group has one:
 
     grade   3   0   1        order of the scores: 1, then 3, then 0
     NDCG = (gain(1)/log₂2 + gain(3)/log₂3) / (gain(3)/log₂2 + gain(1)/log₂3),  gain(g) = 2^g - 1
@@ -22,11 +22,11 @@ from arboretum.explain.report.judged import Judged
 __all__ = ["Ranked"]
 
 _TOP = 10
-_LARGEST_GRADE = 31  # beyond it gains are the grades themselves, as XGBoost's
+_LARGEST_GRADE = 31  # above this grade, gains are the grades themselves, as in XGBoost
 
 
 class Ranked(Judged):
-    """Grades and answers of one table of groups.
+    """Grades and predictions of one table of groups.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class Ranked(Judged):
             return np.where(ideal > 0, dcg(self.queries, self._gain, order, k) / ideal, np.nan)
 
     def _by_chance(self, k: int) -> float:
-        """Return the NDCG expected of a random order: every place holds the mean gain of its group."""
+        """Return the expected NDCG of a random order: the mean gain of the group at every place."""
         queries = self.queries
         mean = np.bincount(queries.group, weights=self._gain) / queries.sizes
         ideal = dcg(queries, self._gain, self._best, k)

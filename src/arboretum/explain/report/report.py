@@ -3,7 +3,7 @@
     model, X, y ──► panels (each a small dictionary) ──► JSON ──► page.html with style and scripts inside
                     trees and steps (model_code.py) ──► gzip ┘
 
-Every panel is made by itself (panels.py) and left out where it does not apply to the model.
+Every panel is made on its own (panels.py) and left out if it does not apply to the model.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Report:
         self.html, self.path, self.seconds, self._title = page, path, seconds, title
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page; return where."""
+        """Write the page; return its path."""
         self.path = Path(path)
         self.path.write_text(self.html, encoding="utf-8")
         return self.path
@@ -62,7 +62,7 @@ class Report:
         return f"<Report: {self._title}, {len(self.html) / 1e6:.2f} MB{where}>"
 
     def _repr_html_(self) -> str:
-        """Show the page inside a notebook, apart from its styles and scripts."""
+        """Show the page inside a notebook, isolated from the notebook's styles and scripts."""
         source = html.escape(self.html, quote=True)
         return (
             f'<iframe srcdoc="{source}" title="{html.escape(self._title, quote=True)}" '
@@ -93,12 +93,12 @@ def report(
     Parameters
     ----------
     model : fitted estimator of this library, or a fitted Pipeline that ends with one
-        Of a pipeline the page explains the last step, with the columns that the steps before it return.
+        For a pipeline, the page explains the last step, with the columns that the steps before it return.
     X, y : table and target
         The rows on which the model is tested. Use rows it was not fitted on: on its training rows the
         figures are too optimistic.
     path : str or Path, optional
-        Where to write the page; None writes nothing, the `Report` returned holds it.
+        Where to write the page. None writes nothing; the returned `Report` holds the page.
     train : (X, y), optional
         The training table. The page then has its figures too, a line of it in the learning curves,
         worksheets of nodes, and out-of-bag figures and importances of forests. If X and y are the training
@@ -117,7 +117,7 @@ def report(
     title : str, optional
         The heading; the name of the model by default.
     target : str, optional
-        What y is called.
+        The name of y in the page.
     output : int, optional
         The target to show, counted from 0, of a model of several targets; y has all of them. By default the
         page has a menu of all targets, or, if the model is too large for that, the first.
@@ -187,7 +187,7 @@ def report(
 
 
 def _make_panels(makers: list[PanelMaker], shown: bool | None) -> None:
-    """Make all panels, with a bar or, by default without a terminal, with lines."""
+    """Make all panels, with a progress bar, or with lines of text if there is no terminal."""
     steps = [(maker, *step) for maker in makers for step in maker.steps()]
     is_terminal = sys.stderr.isatty()
     has_lines = shown is None and not is_terminal and not is_listened_to()

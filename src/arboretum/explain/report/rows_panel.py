@@ -71,7 +71,7 @@ def rows_panel(
 
 
 def _explained(model: Any, rows: np.ndarray) -> dict[str, Any]:
-    """Return SHAP values, (rows, outputs, columns), and what they are added to."""
+    """Return SHAP values, (rows, outputs, columns), and the base to which they are added."""
     values = np.asarray(model.shap_values(table_for(model, rows)))
     values = values[:, :, None] if values.ndim == 2 else values
     base = np.atleast_1d(np.asarray(model.shap_base_value(), np.float64))

@@ -1,9 +1,10 @@
 """Worksheets for the page: the arithmetic of nodes, leaves and rounds.
 
 Every node of a tree has an outline (outlines_panel.py), from which the page writes its candidate table and
-its formulas. Whole worksheets, with close rivals, surrogates and why a leaf is one, are words and take long:
-trees are taken in their order, nodes level by level, those that are too large left out, until a number of
-values has been looked at or there are enough; the same model and table always give the same sheets.
+its formulas. Whole worksheets also have close rivals, surrogates and the reason why a leaf is a leaf, and
+take longer. Trees are taken in order, nodes level by level; nodes that are too large are left out. It ends
+when a fixed number of values was searched or there are enough sheets: the same model and table always give
+the same sheets.
 """
 
 from __future__ import annotations
@@ -24,13 +25,11 @@ from arboretum.explain.worksheet.worksheet import worksheet
 __all__ = ["sheets_panel", "without_sheets"]
 
 _MOST_VALUES = 3_000_000  # rows times columns that are searched: a second or two
-_EXACT = 6  # what an exact search costs beside one of second order
-_MOST_BYTES = (
-    300_000  # of sheets as JSON, before they are packed; twice that where there are no outlines
-)
-_PACKED = 6  # times as large as in the page
+_EXACT = 6  # cost of an exact search, relative to one of second order
+_MOST_BYTES = 300_000  # of sheets as JSON, uncompressed; twice that if there are no outlines
+_PACKED = 6  # size as JSON ÷ size in the page
 _MOST_SHEETS = 60
-_ALONE = 500  # sheets of a tree that has no outline
+_ALONE = 500  # most sheets for trees without outlines
 _CANDIDATES = 12  # rows of a table
 
 
@@ -50,11 +49,11 @@ def sheets_panel(
     sources : list of (Tree, str)
         The trees of the page, and the member each belongs to.
     train : Given or None
-        What the model was fitted on; figures of another table would not be those of the model.
+        The training table; another table would give other figures than the model's.
     budget : Budget
-        Its room is spent, and what is left out is named in it.
+        Its bytes are spent, and it records what was left out.
     rows_shown : bool
-        Single rows may stand in the page.
+        The page may contain single rows.
     """
     trees = anatomy_of(model, "report").trees
     if train is None:
@@ -91,7 +90,7 @@ def sheets_panel(
 
 
 def without_sheets(why: str) -> dict[str, Any]:
-    """Return what a page has where worksheets cannot be: the reason."""
+    """Return the part of a page that cannot have worksheets: the reason."""
     return {"nodes": {}, "rounds": None, "outlines": {}, "verdicts": [], "rules": [], "why": why}
 
 
@@ -104,7 +103,7 @@ def _by_member(sources: list[tuple[Any, str]]) -> dict[str, list[tuple[int, Any]
 
 
 def _is_training_table(book: Any, tree: Any) -> bool:
-    """Return whether a small node, computed again from these rows, is the node of the model."""
+    """Return True if a small node, computed again from these rows, equals the node of the model."""
     inner = np.flatnonzero(~tree.is_leaf)
     if not len(inner):
         return True
@@ -113,7 +112,10 @@ def _is_training_table(book: Any, tree: Any) -> bool:
         sheet = book.node(0, node)
     except ArboretumError:
         return True
-    except (ValueError, IndexError):  # a table of as many other rows may leave a side empty
+    except (
+        ValueError,
+        IndexError,
+    ):  # other rows, as many as the training rows, may leave a side empty
         return False
     found = [one.value for one in sheet.formulas if one.name in ("gain", "decrease")]
     return not found or bool(np.isclose(found, tree.gain[node], rtol=1e-3).any())
@@ -128,7 +130,7 @@ class _Writer:
         self._values = _MOST_VALUES
 
     def trees(self, book: Any, shown: list[tuple[int, int]], *, alone: bool) -> None:
-        """Write sheets of trees, (number in the page, the book's own); ``alone``: they have no outlines."""
+        """Write sheets of trees, pairs (number in page, number in book); ``alone``: without outlines."""
         family = book._family
         is_gradient = anatomy_of(family.model, "report").leaves == "gradients"
         cost = 1 if is_gradient else _EXACT
@@ -139,17 +141,17 @@ class _Writer:
             for node in np.argsort(tree.depth, kind="stable").tolist():
                 needed = cost * int(tree.count[node]) * tree.n_features
                 if needed > self._values:
-                    continue  # too large a node for a page, those below it may do
+                    continue  # too large for a page; its children may fit
                 self._values -= needed
-                ask = book.leaf if tree.is_leaf[node] else book.node
-                self.write(f"{at}:{node}", ask, t, node)
+                make = book.leaf if tree.is_leaf[node] else book.node
+                self.write(f"{at}:{node}", make, t, node)
                 if self._bytes >= room or len(self.found) >= most:
                     return
             if self._values < _MOST_VALUES // 20:
                 return
 
     def round_of(self, book: Any) -> Any:
-        """Return what writes the sheet of a round."""
+        """Return a function that writes the sheet of a round."""
 
         def write(m: int) -> Any:
             self.write(str(m), book.round, m)
@@ -157,14 +159,14 @@ class _Writer:
 
         return write
 
-    def write(self, name: str, ask: Any, *arguments: int) -> None:
+    def write(self, name: str, make: Any, *arguments: int) -> None:
         try:
-            sheet = _short(ask(*arguments).to_dict(), self._rows_shown)
+            sheet = _short(make(*arguments).to_dict(), self._rows_shown)
         except ArboretumError:
-            return  # nothing is known of this one
+            return  # there is no sheet for it
         size = len(json.dumps(sheet))
         if size // _PACKED > self._budget.room:
-            self._bytes = 2 * _MOST_BYTES  # no more of them
+            self._bytes = 2 * _MOST_BYTES  # end here
             return
         self._bytes += size
         self._budget.room -= size // _PACKED

@@ -1,4 +1,4 @@
-"""A tree as a few short lists: what the page walks, and what it draws.
+"""A tree as a few short lists: some to compute predictions, some to draw.
 
 Lists that belong to inner nodes or to leaves only have one entry for each of them, in the order of the nodes:
 
@@ -9,15 +9,15 @@ Lists that belong to inner nodes or to leaves only have one entry for each of th
     m   [1, 0]           child of a missing value; -1: down all branches, or (ID3) the row stops at the node
     b   [2, 3]           number of children; left out where all have two
     s   [null, [5]]      category sets as words of 32 bits, category maps; left out where there are none
-    v   [...]            value of every leaf (or every node, where rows may stop half-way)
+    v   [...]            value of every leaf (or of every node, if rows may stop at inner nodes)
     a   surrogates       by inner node: [kind, column, threshold, reverse, set], best first
     q   shares           by node, where a missing value goes down all branches
 
-Numbers that are walked with are written whole (Python's shortest form, which JavaScript reads back to the
-same bits); numbers that are only looked at are rounded, and left out where the page has no room for them.
+Numbers used in predictions are written in full (Python's shortest form, which JavaScript reads back to the
+same bits). Numbers that are only shown are rounded, and left out if the page has no room for them.
 
     n   rows of every node          i   impurity          g   gain of every inner node
-    w   weight of every node, where it is not the number of rows
+    w   weight of every node, if it is not the number of rows
     d   value of every node, rounded, for its colour and its box
 """
 
@@ -34,14 +34,14 @@ __all__ = ["code_of_tree", "figures_of_tree", "rounded", "whole"]
 _DIGITS = 5
 
 
-def code_of_tree(tree: Tree, said: np.ndarray, *, stops: bool = False) -> dict[str, Any]:
-    """Return the lists by which the page walks a tree.
+def code_of_tree(tree: Tree, added: np.ndarray, *, stops: bool = False) -> dict[str, Any]:
+    """Return the lists from which the page computes the predictions of a tree.
 
     Parameters
     ----------
     tree : Tree
-    said : float64 array of shape (nodes, k)
-        What its nodes add to the model's score.
+    added : float64 array of shape (nodes, k)
+        The amount every node adds to the model's score.
     stops : bool
         A row may stop at an inner node, whose value is then the prediction.
 
@@ -54,7 +54,7 @@ def code_of_tree(tree: Tree, said: np.ndarray, *, stops: bool = False) -> dict[s
     ('100', [0], [0.5], [0, 2])
     """
     inner = np.flatnonzero(~tree.is_leaf)
-    answers = said if stops else said[tree.leaves]
+    answers = added if stops else added[tree.leaves]
     code: dict[str, Any] = {
         "k": "".join(map(str, tree.kind.tolist())),
         "f": tree.feature[inner].tolist(),
@@ -120,7 +120,7 @@ def _surrogates(tree: Tree, node: int) -> list[list[Any]]:
 
 
 def whole(values: np.ndarray) -> list[Any]:
-    """Return numbers as they are; whole ones without their ".0", those that JSON cannot hold as null."""
+    """Return numbers as they are: whole ones without ".0", NaN and infinity as null."""
     return [_shortest(v) for v in values.tolist()]
 
 
@@ -131,7 +131,7 @@ def _shortest(value: float) -> Any:
 
 
 def rounded(values: np.ndarray, digits: int = _DIGITS) -> list[Any]:
-    """Return numbers with ``digits`` significant digits, as nested lists; null where there is no number."""
+    """Return numbers with ``digits`` significant digits, as nested lists; NaN and infinity as null."""
     if values.ndim > 1:
         return [rounded(row, digits) for row in values]
     return whole(np.array([float(f"{v:.{digits}g}") for v in values.tolist()]))

@@ -61,7 +61,7 @@ def _from_one(title: str) -> str:
 
 
 def _places(code: ModelCode, numbers: list[int]) -> list[list[Any]]:
-    """Return for every tree the member it belongs to, "" for the model's own, and its number there."""
+    """Return, for every tree, its member ("" for the model itself) and its number in the member."""
     counts: dict[str, int] = {}
     found = []
     for (_, member), number in zip(code.sources, numbers, strict=True):
@@ -80,7 +80,7 @@ def _alphas(anatomy: Anatomy) -> list[list[Any]] | None:
 
 
 def _schemas(model: Any, code: ModelCode) -> list[Any]:
-    """Return for every tree the columns it splits on, where they are not the model's own."""
+    """Return for every tree the columns it splits on, if they are not the model's own."""
     found: list[Any] = []
     known: list[Any] = [model.schema_]
     tables: list[Any] = []

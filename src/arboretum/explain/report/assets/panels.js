@@ -181,7 +181,7 @@ function theory(P) {
 function oob(P) { return drawn(w => lineChart(w, [{ ...P.oob.line, color: css("c0") }], { xlabel: "trees", xname: "trees", ylabel: "out-of-bag error", height: 260 })); }
 function proximity(P) {
   const X = P.proximity, K = P.labels ? P.labels.length : 0, [low, high] = extent(P.labels ? [0] : X.actual, 0);
-  return el("div", null, P.labels ? legend(P.labels.slice(0, 12).map((l, k) => ({ name: short(l), color: classColor(k, K) }))) : null, drawn(w => scatter(w, X.x, X.y, { height: 320, r: 5, opacity: 0.8, left: 40, color: i => P.labels ? classColor(X.actual[i], K) : blend((X.actual[i] - low) / (high - low || 1)), text: i => `${rowName(P, i)}: ${P.labels ? P.labels[X.actual[i]] : fmt(X.actual[i])}` })));
+  return el("div", null, P.labels ? legend(P.labels.slice(0, 12).map((l, k) => ({ name: short(l), color: classColor(k, K) }))) : legend([{ name: fmt(low), color: blend(0) }, { name: `${fmt(high)}, the actual ${short(P.target)}`, color: blend(1) }]), drawn(w => scatter(w, X.x, X.y, { height: 320, r: 5, opacity: 0.8, left: 40, color: i => P.labels ? classColor(X.actual[i], K) : blend((X.actual[i] - low) / (high - low || 1)), text: i => `${rowName(P, i)}: ${P.labels ? P.labels[X.actual[i]] : fmt(X.actual[i])}` })));
 }
 function pruning(P) {
   const R = P.pruning, xs = R.leaves;

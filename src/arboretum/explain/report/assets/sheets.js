@@ -49,7 +49,7 @@ function worksheetView(P, M) {
 function roundsView(P, M, R) {
   const place = el("div"), last = R.count - 1, curves = R.lines.filter(([, v]) => new Set(v).size > 1);
   let at = 0, shown = 0;
-  const chart = drawn(w => curves.length ? lineChart(w, [{ name: curves[shown][0], x: curves[shown][1].map((_, m) => m + 1), y: curves[shown][1], color: css("c0") }], { height: 190, xlabel: "round", xname: "round", left: 56, nolegend: true, ylabel: curves[shown][0], marks: [{ x: at + 1, name: `round ${at + 1}` }] }) : el("span"));
+  const chart = drawn(w => curves.length ? lineChart(w, [{ name: curves[shown][0], x: curves[shown][1].map((_, m) => m + 1), y: curves[shown][1], color: css("c0") }], { height: 190, xlabel: "round", xname: "round", left: 56, nolegend: true, ylabel: curves[shown][0], marks: [{ x: at + 1, name: "" }] }) : el("span"));
   function trees() {
     const mine = M.trees.slice(at * R.per_round, (at + 1) * R.per_round);
     if (!mine.length || !mine.every(tree => tree.d) || M.trees.length < R.count * R.per_round) return null;

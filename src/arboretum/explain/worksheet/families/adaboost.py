@@ -31,6 +31,7 @@ from arboretum.explain.worksheet.spread import spread_of
 from arboretum.grow import settings
 from arboretum.lazy import cached_property
 from arboretum.predict.leaf_values import read_leaves
+from arboretum.structure.tree import Tree
 from arboretum.textbook.adaboost import amount_of_say
 
 __all__ = ["AdaBoostFamily"]
@@ -87,7 +88,7 @@ class AdaBoostFamily(Family):
         return self.anatomy.ensemble is not None
 
     @property
-    def trees(self) -> list:
+    def trees(self) -> list[Tree]:
         return self.anatomy.trees if self.has_trees else []
 
     def _tree_of(self, t: int) -> ShownTree:

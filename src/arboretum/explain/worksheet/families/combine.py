@@ -44,6 +44,7 @@ from arboretum.explain.worksheet.grown import Names, ShownTree
 from arboretum.explain.worksheet.rendering import number, signed
 from arboretum.explain.worksheet.sheet import Sheet, SheetTable
 from arboretum.lazy import cached_property
+from arboretum.structure.tree import Tree
 
 __all__ = ["BagFamily", "TogetherFamily"]
 
@@ -63,7 +64,7 @@ class BagFamily(Family):
         return all(has_anatomy(one) and one._anatomy().family == "tree" for one in members)
 
     @property
-    def trees(self) -> list:
+    def trees(self) -> list[Tree]:
         return self.anatomy.trees if self.has_trees else []
 
     @property
@@ -248,7 +249,7 @@ class TogetherFamily(Family):
 
     # ------------------------------------------------------------------ itself
     @property
-    def trees(self) -> list:
+    def trees(self) -> list[Tree]:
         return []
 
     def overview(self) -> Sheet:
