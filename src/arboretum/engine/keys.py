@@ -57,8 +57,6 @@ def seed_from(random_state: Any) -> int:
 
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-    plain = (
-        isinstance(random_state, int) and random_state >= 0
-    )  # the usual case, once per tree of boosting
+    plain = isinstance(random_state, int) and random_state >= 0  # once per tree of boosting
     rng = np.random.RandomState(random_state) if plain else check_random_state(random_state)
     return int(rng.randint(0, 2**31 - 1)) << 31 | int(rng.randint(0, 2**31 - 1))

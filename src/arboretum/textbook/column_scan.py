@@ -30,7 +30,14 @@ from arboretum.textbook.impurities import CLASS_CRITERIA
 from arboretum.textbook.questions import Question, cut_points, subsets
 from arboretum.textbook.splits import Candidate, Sample, judge_question
 
-__all__ = ["Channels", "ColumnScan", "ValueBins", "scan_column"]
+__all__ = [
+    "Channels",
+    "ColumnScan",
+    "ValueBins",
+    "first_of_columns",
+    "scan_column",
+    "scan_sums",
+]
 
 FEW_CATEGORIES = 10  # up to this number every subset is tried if no single order contains the best
 _TINY = np.finfo(np.float64).tiny
@@ -143,30 +150,81 @@ def scan_column(
     missing = channels.by_group(gone, np.zeros(int(gone.sum()), np.int64), 1)[0]
     if sample.rules.surrogates:  # they place the missing rows, which are left out here
         missing = np.zeros_like(missing)
-    lefts, question = _partings(sample, feature, x[known], (values, highest), sums)
+
+    def make(question: Question, side: str | None, left: np.ndarray) -> Candidate:
+        return judge_question(sample, question, side)
+
+    return scan_sums(channels, feature, (values, highest), sums, missing, make)
+
+
+def scan_sums(
+    channels: Channels,
+    feature: int,
+    ends: tuple[np.ndarray, np.ndarray],
+    sums: np.ndarray,
+    missing: np.ndarray,
+    make: Callable[[Question, str | None, np.ndarray], Candidate],
+) -> ColumnScan:
+    """Return the gains of all splits of one column from the sums of its values.
+
+    Parameters
+    ----------
+    channels : Channels
+    feature : int
+    ends : tuple of two arrays of shape (n_values,)
+        The lowest and the highest value of every bin that the node holds.
+    sums : array of shape (n_values, n_channels)
+    missing : array of shape (n_channels,)
+        Of the rows without a value.
+    make : callable
+        Returns a candidate by its question, the side of missing values and the sums on its left.
+    """
+    sample = channels.sample
+    lefts, question = _partings(sample, feature, ends, sums)
     both_ways = bool(missing[0])
     total = sums.sum(axis=0) + missing
     if both_ways:  # missing right, then left; at last all that is present against them
         lefts = np.concatenate([np.stack([lefts, lefts + missing], axis=1).reshape(-1, len(total)),
                                 sums.sum(axis=0)[None]])  # fmt: skip
 
-    def make(i: int) -> Candidate:
+    def candidate(i: int) -> Candidate:
         if not both_ways:
-            return judge_question(sample, question(i), None)
+            return make(question(i), None, lefts[i])
         if i == len(lefts) - 1:
-            return judge_question(sample, sample.is_present(feature), "right")
-        return judge_question(sample, question(i // 2), "left" if i % 2 else "right")
+            present = Question(feature, "threshold", np.inf)
+            if sample.kinds[feature] == "categorical":
+                present = Question(
+                    feature, "subset", np.nan, frozenset(ends[0].astype(int).tolist())
+                )
+            return make(present, "right", lefts[i])
+        return make(question(i // 2), "left" if i % 2 else "right", lefts[i])
 
-    some = len(values) > 0
+    some = len(ends[0]) > 0
     gain = channels.gains(lefts, total) if some else np.empty(0)
     allowed = channels.allowed(lefts, total, sample.signs[feature]) if some else np.empty(0, bool)
-    return ColumnScan(feature, gain, allowed, make)
+    return ColumnScan(feature, gain, allowed, candidate)
+
+
+def first_of_columns(column: np.ndarray, gain: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """Return the place of the best candidate of every column; a refused one of columns without others.
+
+    >>> column, gain = np.array([0, 0, 0, 2, 2]), np.array([1.0, 3, 3, 5, 4])
+    >>> first_of_columns(column, gain, column < 1).tolist()
+    [1, 3]
+    """
+    if not len(column):
+        return np.empty(0, np.int64)
+    starts = np.flatnonzero(np.diff(column, prepend=-1))
+    size = np.diff(starts, append=len(column))
+    some = allowed | np.repeat(~np.logical_or.reduceat(allowed, starts), size)
+    score = np.where(some, gain, -np.inf)
+    best = np.flatnonzero(score == np.repeat(np.maximum.reduceat(score, starts), size))
+    return best[np.diff(column[best], prepend=-1) > 0]
 
 
 def _partings(
     sample: Sample,
     feature: int,
-    x: np.ndarray,
     ends: tuple[np.ndarray, np.ndarray],
     sums: np.ndarray,
 ) -> tuple[np.ndarray, Callable[[int], Question]]:
@@ -183,7 +241,7 @@ def _partings(
     codes = values.astype(int).tolist()
     one_order = sample.y.shape[1] == 1 and (sample.n_classes is None or sample.n_classes[0] <= 2)
     if not one_order and len(codes) <= FEW_CATEGORIES:
-        parts = subsets(x)
+        parts = subsets(values)
     else:
         parts = _in_order(sample, codes, sums)
     inside = np.array([[code in part for code in codes] for part in parts], dtype=np.float64)
@@ -267,10 +325,10 @@ class Channels:
                 parts.append(1 - p.max(axis=1))
             else:
                 parts.append(-_added(p * np.log2(_at_least(p))))
-        return sums[:, 1] * np.mean(parts, axis=0)
+        return sums[:, 1] * (sum(parts[1:], start=parts[0]) / len(parts))
 
-    def allowed(self, lefts: np.ndarray, total: np.ndarray, sign: int) -> np.ndarray:
-        """Return which left sides no rule refuses."""
+    def allowed(self, lefts: np.ndarray, total: np.ndarray, sign: int | np.ndarray) -> np.ndarray:
+        """Return which left sides no rule refuses; ``sign`` is of one column, or of that of every side."""
         rules, sides = self.sample.rules, (lefts, total - lefts)
         good = np.ones(len(lefts), bool)
         for side in sides:
@@ -278,13 +336,22 @@ class Channels:
             good &= side[:, 1] >= rules.min_weight_leaf * (1 - 1e-12)
             if rules.criterion == "poisson":
                 good &= (side[:, 2:] > 0).all(axis=1)
-        if sign:
+        if np.any(sign):
             last = 2 + (self.sample.n_classes[0] - 1 if self.sample.n_classes else 0)
             origin = 0.0 if self.classes else self.origin[0]
             a, b = (side[:, last] / _at_least(side[:, 1]) + origin for side in sides)
             low, high = self.sample.bounds
-            good &= (sign * (b - a) >= 0) & (np.minimum(a, b) >= low) & (np.maximum(a, b) <= high)
+            kept = (sign * (b - a) >= 0) & (np.minimum(a, b) >= low) & (np.maximum(a, b) <= high)
+            good &= kept | (np.asarray(sign) == 0)
         return good
+
+    def refusal(self, sides: np.ndarray) -> str:
+        """Return the rule that refuses a split; ``sides`` are the sums of both."""
+        if sides[:, 0].min() < max(self.sample.rules.min_samples_leaf, 1):
+            return "min_samples_leaf"
+        if sides[:, 1].min() < self.sample.rules.min_weight_leaf * (1 - 1e-12):
+            return "min_weight_leaf"
+        return "monotone constraint"
 
 
 def _added(table: np.ndarray) -> np.ndarray:

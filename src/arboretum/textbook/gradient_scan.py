@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from arboretum.textbook.column_scan import first_of_columns
 from arboretum.textbook.xgboost_splits import soft_threshold
 
 __all__ = [
@@ -263,12 +264,7 @@ class ManyCuts:
 
     def closest(self, n: int) -> list[int]:
         """Return the best cuts of the n columns that gain most; refused ones of columns without others."""
-        starts = np.flatnonzero(np.diff(self.column, prepend=-1)).tolist()
-        best = []
-        for first, end in zip(starts, [*starts[1:], len(self.column)]):
-            allowed = self.scan.allowed[first:end]
-            some = allowed if allowed.any() else ~allowed
-            best.append(first + int(np.where(some, self.scan.gain[first:end], -np.inf).argmax()))
+        best = first_of_columns(self.column, self.scan.gain, self.scan.allowed).tolist()
         return sorted(best, key=lambda i: -self.scan.gain[i])[:n]
 
 
@@ -301,8 +297,12 @@ def scan_columns(
     last = below[..., 2] >= below[:, -1:, 2]
     sides = np.stack([filled & (~last | gaps[:, None]), filled & ~last & gaps[:, None]], axis=1)
     column, side, place = np.nonzero(sides)
-    left = below[column, place] + missing[column] * side[:, None]
-    rows = np.where((side == 0) & gaps[column], from_left[column, place], from_right[column, place])
+    cell = column * bins.shape[1] + place
+    left, rows = below.reshape(-1, 3).take(cell, axis=0), from_right.ravel().take(cell)
+    if gaps.any():
+        left += missing[column] * side[:, None]
+        rows = np.where((side == 0) & gaps[column], from_left.ravel().take(cell), rows)
+    left = np.asfortranarray(left)  # G, H and rows are read one by one
 
     def question(i: int) -> tuple[float, None, str]:
         return np.nan, None, "left" if side[i] else "right"

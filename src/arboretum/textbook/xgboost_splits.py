@@ -77,6 +77,8 @@ def soft_threshold(G: ArrayLike, alpha: float) -> np.ndarray:
     [-3.0, 0.0, 1.0]
     """
     G = np.asarray(G, dtype=np.float64)
+    if alpha == 0:
+        return G
     return np.sign(G) * np.maximum(np.abs(G) - alpha, 0.0)
 
 

@@ -1,6 +1,6 @@
-"""What reads the codes of a table: kernels of their own, compiled once more where codes are wider.
+"""Reading the codes of a table: separate kernels, compiled again for codes of another width.
 
-A search needs a column of the node at hand, and does not know how wide the codes are:
+A search needs one column of the current node, and is compiled for any width of codes:
 
     best_cut ──► read_codes    keys: code << 32 | place of the row
              └─► count_column  rows and sums per code (counts.py)

@@ -201,15 +201,15 @@ class Bench(NamedTuple):
 
 
 class Growing(NamedTuple):
-    """What only the loop over nodes knows of."""
+    """Arrays that only the loop over nodes uses."""
 
-    seeds: np.ndarray  # (n_trees,) uint64: what the random draws of every tree are keyed by
+    seeds: np.ndarray  # (n_trees,) uint64: the keys of the random draws of every tree
     y: (
         np.ndarray | None
     )  # (n_rows, n_outputs) float64, by row: only where every node has its own grid
     row_weight: np.ndarray | None  # (n_rows,) float64: the same; empty if every row weighs 1
     out: RandomTreeNodes
-    stack: np.ndarray  # (n_rows + 2,) BRANCH: those that wait to be searched
+    stack: np.ndarray  # (n_rows + 2,) BRANCH: the branches still to be searched
     later: np.ndarray  # (n_rows + 2,) BRANCH: those that are grown on a copy of their columns
     heap: np.ndarray | None  # (most leaves + 2,) BRANCH: those that are searched, best first
     origin: (

@@ -32,9 +32,7 @@ class LeafGroups(NamedTuple):
     first: np.ndarray  # (n_trees,) int64
     start: np.ndarray  # (n_nodes + n_trees,) int64, one more than there are nodes for every tree
     rows: np.ndarray  # (n_trees, most rows of a bag) int32
-    share: (
-        np.ndarray
-    )  # (n_trees, most rows of a bag) float64, in the same order; they add up to 1 in every leaf
+    share: np.ndarray  # (n_trees, most rows of a bag) float64; the sum in every leaf is 1
 
 
 @kernel(makes_arrays=True)

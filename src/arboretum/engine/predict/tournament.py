@@ -32,9 +32,7 @@ CELLS = 256  # cells of the grid of a column
 _TOP = np.float64(CELLS - 1)
 _NONE, _ONE, _EIGHT = np.uint64(0), np.uint64(1), np.uint64(8)
 _WIDE, _ROWS, _SMALL = np.uint64(WIDE), np.uint64(ROWS), np.uint64(0xFFFF)
-_CUT, _LEFT, _RIGHT, _LIST = (
-    np.uint64(k) for k in (0, 16, 32, 48)
-)  # positions of the bits of a question
+_CUT, _LEFT, _RIGHT, _LIST = (np.uint64(k) for k in (0, 16, 32, 48))  # bits of a question
 
 
 class Tournament(NamedTuple):

@@ -1,4 +1,4 @@
-"""Categories in order: the best division of a column that has no order of its own.
+"""Ordering categories: the best split on a column without an order of its own.
 
 In a node the best division of categories lies in the order of their mean residuals (Fisher 1958). The column
 is sorted once per fit like any other, by code, so the rows of a category are neighbours, and one pass adds
@@ -25,12 +25,12 @@ from arboretum.engine.split.score import squares_from_mean
 
 __all__ = ["divide_counted", "scan_categories"]
 
-_FEW = np.int64(32)  # up to this many are put in order by insertion
+_FEW = np.int64(32)  # up to this many are sorted by insertion
 
 
 @subkernel
 def _insert(keys, order, start, size):
-    """Put the places start … start + size in the order of their keys; equals stay as they are.
+    """Sort the places start … start + size by their keys, stably.
 
     keys (n_groups,) float64; order (n_groups,) int64, written.
     """
@@ -44,7 +44,7 @@ def _insert(keys, order, start, size):
 
 @subkernel
 def _sort(keys, order, spare, start, size):
-    """`_insert` for any number of places: short runs, then merged by way of ``spare``.
+    """`_insert` for any number of places: short runs are sorted, then merged using ``spare``.
 
     keys (n_groups,) float64; order (n_groups,) int64, written; spare (n_rows,) uint32, scratch.
     """

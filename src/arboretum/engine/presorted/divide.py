@@ -1,11 +1,11 @@
-"""The rows of a tree, node by node: they take their sides, and the children are described.
+"""The rows of a tree, node by node: rows go to their side, and the children are described.
 
-    order    7  2  9 | 4  0 | 5  8  1      rows in the bag, those of a node side by side, ascending
+    order    7  2  9 | 4  0 | 5  8  1      rows in the bag, grouped by node, ascending
     node 1           └──────┘              begin and size of every node; then the same for rows out of the bag
 
-A row's side follows from its own value, as it will when the tree is asked. Rows out of the bag move too: they
-take the steps of their leaf, though they have no say in them. What a node has is added up in the order of
-the table, without going back to memory for the sum so far.
+A row's side follows from its own value, as it will in prediction. Rows out of the bag move too: they get the
+predictions of their leaf, but do not influence them. The sums of a node are added up in the order of the
+table, and kept in registers meanwhile.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def describe_node(r, weight, work, k, nodes):
 
 @subkernel
 def write_numbers(r, weight, whole_weights, scale, words):
-    """Write what every row adds to its word: see words.py.
+    """Write what every row adds to its word: see row_layout.py.
 
     ``scale`` puts residuals on their grid; times weights, unless these are whole numbers: then a scan
     multiplies, and a row of weight 2 is exactly two rows.

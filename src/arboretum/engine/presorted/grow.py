@@ -53,7 +53,7 @@ _EPS = float(np.finfo(np.float64).eps)
 
 
 class LevelRows(NamedTuple):
-    """What rows bring along."""
+    """Arrays over the rows."""
 
     r: np.ndarray  # (n_rows,) float64: residuals
     weight: np.ndarray  # (n_rows,) float64; empty if every row weighs 1
@@ -63,7 +63,7 @@ class LevelRows(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """How far a tree may grow, and the grid its sums are made on."""
+    """How far a tree may grow, and the grid of its sums."""
 
     depth: int
     samples_split: int
@@ -76,8 +76,8 @@ class Limits(NamedTuple):
     whole_weights: bool  # weights are whole numbers: they multiply what a row adds
     scale: float  # of residuals
     step: float  # of weights
-    penalty: float  # of a division of categories, in shares of what it gains by chance
-    loner: float  # what categories of a single row are charged more, as a share of that
+    penalty: float  # subtracted from splits on categories, in units of their gain by chance
+    loner: float  # additional penalty for categories of a single row, in the same units
     smallest: float  # target, on its grid, for a step of weight; only if rows have weights
 
 
@@ -90,7 +90,7 @@ class Nodes(NamedTuple):
     n_children: np.ndarray  # int32
     missing_child: np.ndarray  # int32
     threshold: np.ndarray  # float64
-    upper: np.ndarray  # float64: of a question about numbers, the next value above in the node
+    upper: np.ndarray  # float64: for a split on a number, the next value above it in the node
     gain: np.ndarray  # float64
     weight: np.ndarray  # float64
     mean: np.ndarray  # float64: of residuals
@@ -102,20 +102,20 @@ class Nodes(NamedTuple):
 
 
 class LevelWork(NamedTuple):
-    """What a tree is grown with; the next tree may use it again."""
+    """Scratch arrays for growing a tree; the next tree may reuse them."""
 
-    node: np.ndarray  # uint16: the leaf of every row, when the tree is grown
-    words: np.ndarray  # int64: of every row, what it adds and the place of its node in the level
+    node: np.ndarray  # uint16: the leaf of every row, once the tree is grown
+    words: np.ndarray  # int64: the number that a row adds and the place of its node in the level
     order: np.ndarray  # uint32: rows, node by node: see divide.py
     spare: np.ndarray  # uint32, as many
     begin: np.ndarray  # (2, nodes) int64: where the rows of a node begin, in the bag and out of it
-    size: np.ndarray  # (2, nodes) int64: how many there are; 0 where children have them
+    size: np.ndarray  # (2, nodes) int64: number of rows; 0 where they have moved to children
     ids: np.ndarray  # int64: the nodes of the level
     keys: np.ndarray  # uint64: their random keys
     mean: np.ndarray  # (nodes of a level + 1,) float64: on the grid
     weight: np.ndarray  # float64, as many
     rows: np.ndarray  # int64, as many
-    taken: np.ndarray  # (nodes of a level, columns) bool: those a node may be cut on
+    taken: np.ndarray  # (nodes of a level, columns) bool: the columns a node may split on
     n_nodes: np.ndarray  # (1,) int64: nodes so far
     n_open: np.ndarray  # (1,) int64: nodes of the level
     next_ids: np.ndarray  # int64: first children of the level, scratch
@@ -152,13 +152,13 @@ def make_root(rows, limits, nodes, work):
 
 @kernel
 def open_level(rows, limits, work):
-    """Write the words of all rows, and what the rows of the level's nodes add up to."""
+    """Write the words of all rows, and the sums over the rows of the level's nodes."""
     place_rows(rows.row_weight, limits.whole_weights, work)
 
 
 @subkernel
 def _worth_of(table, found, f, k, rows, chance, loner):
-    """Return what the best cut of a column is worth when columns compete; -inf if it has none.
+    """Return the value by which a column's best cut competes with other columns; -inf if it has none.
 
     Categories are put in an order that suits the residuals, so they gain by chance as well.
     """
@@ -172,7 +172,7 @@ def _worth_of(table, found, f, k, rows, chance, loner):
 
 @subkernel
 def _best_column(table, found, work, draws, k, chance, loner):
-    """Return a node's best column, the first between equals; -1 for none.
+    """Return a node's best column, the first among equals; -1 for none.
 
     ``chance`` is what the score of a division owes to chance for every one of its `free_categories`.
     """
@@ -197,7 +197,7 @@ def _middle(low, high):
 
 @subkernel
 def _write_question(table, work, found, nodes, f, k, node, counted):
-    """Write the split of a node; categories that none of its rows has go where missing values go."""
+    """Write the split of a node; categories that none of its rows have go where missing values go."""
     place = found.place[f, k]
     nodes.kind[node] = SUBSET if table.kind[f] == CATEGORIES else THRESHOLD
     if table.kind[f] != CATEGORIES and counted:
@@ -310,7 +310,7 @@ def parts_for(
     *,
     gaps: bool,
 ) -> LevelParts:
-    """Return the addresses of what such trees need; ``gaps``: some bag may miss values."""
+    """Return the addresses of the kernels for such trees; ``gaps``: some bag may have missing values."""
     search = table, scratch.columns, rows, limits, work, scratch, found
     ends = (
         (make_root, (rows, limits, nodes, work)),

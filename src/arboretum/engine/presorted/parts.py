@@ -1,4 +1,4 @@
-"""Which columns are searched how, and the parts of growing that are compiled apart.
+"""How each column is searched, and the parts of growing that are compiled separately.
 
     PLAIN      numbers that miss none; rows weigh 1         search.scan_plain
                the same, rows have weights                  weighted.scan_weighted
@@ -35,7 +35,7 @@ PLAIN, FULL, WORDS, COUNTED = 0, 1, 2, 3
 
 
 class LevelParts(NamedTuple):
-    """Addresses; 0 of what is not needed."""
+    """Addresses of kernels; 0 for those that are not needed."""
 
     plain: int
     full: int
@@ -66,7 +66,7 @@ def scan_columns(parts, table, columns, rows, limits, work, scratch, found):
     for k in range(m):
         scratch.bars[k] = REFUSED
     for turn in range(4):
-        kind, n = 3 - turn, 0  # what is counted comes first: it may spare the others their walk
+        kind, n = 3 - turn, 0  # counted columns first: with a good cut there, others may be skipped
         for f in columns:
             if part_of(table, f, m, rows, limits) == kind:
                 scratch.columns[n] = f
@@ -140,7 +140,7 @@ def scan_drawn(parts, table, rows, limits, work, scratch, found):
 
 
 def new_parts(search: tuple, ends: tuple, *, gaps: bool) -> LevelParts:
-    """Return the addresses of what a tree needs, after compiling what is not there.
+    """Return the addresses of what a tree needs, compiled first if necessary.
 
     ``search`` are arguments of a search, ``ends`` (function, arguments) of root, open and close.
     """
@@ -150,7 +150,7 @@ def new_parts(search: tuple, ends: tuple, *, gaps: bool) -> LevelParts:
         for f in range(len(table.lists))
         for m in (2, len(scratch.bars))
     }
-    if gaps:  # a bag may miss no value of a column, the next one some
+    if gaps:  # one bag may have no missing values in a column, and the next one some
         needed |= {PLAIN, FULL}
     plain = scan_weighted if len(rows.row_weight) else scan_plain
     ways = ((PLAIN, plain), (FULL, scan_full), (WORDS, scan_words), (COUNTED, scan_counted))

@@ -1,4 +1,4 @@
-"""What the files of this room have in common: kinds of columns, a row's word, what is said of a cut."""
+"""Constants shared by the files of this room: kinds of columns, the word of a row, the flags of a cut."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ __all__ = [
 NUMBERS, RANKS, CATEGORIES = 0, 1, 2  # kinds of a column
 TIE = 1e-12  # scores that differ by less than this share are equal: the first cut wins
 CLEARLY = 1 + TIE
-FAR = 1.0 - 1e-6  # a column whose cuts are so much worse than another's cannot be a node's best
-SLOT_BITS = 8  # of a row's word: the node; the others: what the row adds
+FAR = 1.0 - 1e-6  # a column whose cuts score below this share of another's cannot be a node's best
+SLOT_BITS = 8  # low bits of a row's word: its node; the others: the number that the row adds
 SLOT = np.uint64((1 << SLOT_BITS) - 1)
 SHIFT = np.int64(SLOT_BITS)
-LEFT, MET, VARIES = 1, 2, 4  # of missing values; the node has two values (only if asked for)
-ROWS_PER_CELL = 4  # a column is counted where there are this many rows for every node and code
+LEFT, MET, VARIES = 1, 2, 4  # missing go left; node has missing; node has two values (if requested)
+ROWS_PER_CELL = 4  # with at least this many rows per node and code, a column is counted

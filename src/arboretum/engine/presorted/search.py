@@ -1,15 +1,15 @@
 """Searching all nodes of a level in one pass per column, in an order that was sorted once per fit.
 
 Boosting grows hundreds of small trees on the same table. Columns are sorted once (columns/presort.py) and
-never moved again; a word per row says what the row adds and in which node of the level it stands:
+never moved again; a word per row has the number that the row adds and its node in the level:
 
     order of a column     7   2   9   4   0   5         rows, ascending by value
     node of the row       a   b   a   a   b   a
     cuts                  ·   ·  |a  |a  |b  |a         before each row whose value is new to its node
 
-so one pass meets every cut of every node, each node with sums of its own. Rows out of the bag, or in
-nodes that are leaves by now, stand in a last node that is not searched. Sums are whole numbers (see
-fixed_point.py), so the answer does not depend on the number of threads.
+so one pass visits every cut of every node, with separate sums for each node. Rows out of the bag, or in nodes
+that have become leaves, belong to an extra last node that is not searched. Sums are integers
+(fixed_point.py), so the result does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ class LevelTable(NamedTuple):
 
     # (columns, rows of the bag) uint32, see columns/presort.py; categories by code
     lists: np.ndarray
-    present: np.ndarray  # (n_columns,) int64: how many of them have a value
+    present: np.ndarray  # (n_columns,) int64: number of rows with a value
     kind: np.ndarray  # (n_columns,) uint8: NUMBERS, RANKS or CATEGORIES
-    n_codes: np.ndarray  # (n_columns,) int64: categories there are
+    n_codes: np.ndarray  # (n_columns,) int64: number of categories
     values: np.ndarray  # (n_columns, n_rows) float64, NaN where missing; categories: codes
     has_categories: bool
     charged: np.ndarray = _NO_CHARGE  # (n_columns,) bool: which categories are charged
     # columns of few values (counted.py); none of them, if that is left out
-    codes: np.ndarray = _NO_CODES  # (lines, rows) uint16: the code behind the last means missing
+    codes: np.ndarray = _NO_CODES  # (lines, rows) uint16: the code after the last means missing
     coded: np.ndarray = _NO_COLUMN  # (columns,) int64: line of ``codes``, -1 for none
-    n_values: np.ndarray = _NO_COLUMN  # (columns,) int64: codes there are
-    value_of: np.ndarray = _NO_VALUES  # (coded, codes) float64: what a code stands for
+    n_values: np.ndarray = _NO_COLUMN  # (columns,) int64: number of codes
+    value_of: np.ndarray = _NO_VALUES  # (coded, codes) float64: the value of a code
 
 
 class LevelBest(NamedTuple):
@@ -77,27 +77,27 @@ class LevelBest(NamedTuple):
     on_left: np.ndarray  # (n_columns, n_nodes) float64: weight
     flags: (
         np.ndarray
-    )  # (n_columns, n_nodes) int64: LEFT if gaps go left, MET if there are any, VARIES
+    )  # (n_columns, n_nodes) int64: LEFT if missing values go left, MET if there are any, VARIES
     arranged: np.ndarray  # (n_columns, n_rows) uint32: categories of the nodes in their order
     sizes: np.ndarray  # (n_columns, n_nodes) int64: categories in a node; else of no use
 
 
 class LevelScratch(NamedTuple):
-    """What one thread searches with: a place for every node of a level and one for other rows."""
+    """Scratch arrays for a search, one per thread: a place for every node of a level, and one more."""
 
-    columns: np.ndarray  # int64: those that are searched the same way
-    drawn: np.ndarray  # int64: those that some node draws
-    left_sum: np.ndarray  # (nodes,) int64: of the rows before the cut: what they add,
-    left_weight: np.ndarray  # (nodes,) int64: weigh,
-    left: np.ndarray  # (nodes,) int64: and how many there are
-    missing_sum: np.ndarray  # (nodes,) int64: the same of the rows that miss the value
+    columns: np.ndarray  # int64: columns that are searched in the same way
+    drawn: np.ndarray  # int64: columns that some node draws
+    left_sum: np.ndarray  # (nodes,) int64: sum over the rows before the cut
+    left_weight: np.ndarray  # (nodes,) int64: their weight
+    left: np.ndarray  # (nodes,) int64: their number
+    missing_sum: np.ndarray  # (nodes,) int64: the same for rows with a missing value
     missing_weight: np.ndarray  # (nodes,) int64
     missing_rows: np.ndarray  # (nodes,) int64
-    values: np.ndarray  # int64: how many values occur in a node
+    values: np.ndarray  # int64: number of values that occur in a node
     start: np.ndarray  # int64: where a node's rows or categories begin
     at: (
         np.ndarray
-    )  # int64: where its next row goes; of categories, nodes that have the category at hand
+    )  # int64: where its next row goes; for categories, nodes that contain the current category
     left_rows: np.ndarray  # (nodes,) float64: ``left`` where rows weigh 1
     last: np.ndarray  # uint64: the code of a node's last row
     best: np.ndarray  # (2, nodes) float64: missing values go right, and left
@@ -105,17 +105,17 @@ class LevelScratch(NamedTuple):
     place: np.ndarray  # (2, nodes) int64
     on_left: np.ndarray  # (2, nodes) float64
     left_code: np.ndarray  # (2, nodes) int64
-    bars: np.ndarray  # float64: what a column must score to be a node's best
+    bars: np.ndarray  # float64: the score a column must reach to be a node's best
     cells: np.ndarray  # (nodes and codes, 4) int64, zeros: sum, weight and rows of each
     group_code: np.ndarray  # (rows or codes,) int64: categories of the nodes, one after the other,
-    group_sum: np.ndarray  # int64, as many: what their rows add,
-    group_weight: np.ndarray  # int64: weigh,
-    group_rows: np.ndarray  # int64: how many there are,
-    group_order: np.ndarray  # int64: and the order they are cut in
-    keys: np.ndarray  # float64, as many: what they are ordered by
-    numbers: np.ndarray  # int64: what weighted rows add, node by node
-    row_weights: np.ndarray  # int64: what they weigh
-    places: np.ndarray  # uint32: where they stand in the list
+    group_sum: np.ndarray  # int64, same length: the sums of their rows
+    group_weight: np.ndarray  # int64: the weights of their rows
+    group_rows: np.ndarray  # int64: the numbers of their rows
+    group_order: np.ndarray  # int64: the order in which they are cut
+    keys: np.ndarray  # float64, same length: the sort keys
+    numbers: np.ndarray  # int64: the numbers that weighted rows add, node by node
+    row_weights: np.ndarray  # int64: their weights
+    places: np.ndarray  # uint32: their places in the list
     order: np.ndarray  # (nodes, columns) int64: columns in the order they are drawn in
 
 
@@ -164,7 +164,7 @@ def new_scratch(table: LevelTable, level: int, *, weighted: bool, draws: bool) -
 
 @subkernel
 def _scan_plain(entries, limits, work, scratch):
-    """Rows of weight 1, nothing missing: the loop most time is spent in.
+    """Scan rows of weight 1 without missing values: the loop that takes most of the time.
 
     entries (n_rows,) uint32.
     """
@@ -191,7 +191,7 @@ def _scan_plain(entries, limits, work, scratch):
 
 @subkernel
 def _add_missing(entries, present, rows, limits, work, scratch):
-    """Add up the rows of every node that miss the column's value.
+    """Add up the rows of every node that have a missing value in the column.
 
     entries (n_rows,) uint32.
     """
@@ -209,7 +209,7 @@ def _add_missing(entries, present, rows, limits, work, scratch):
 
 @subkernel
 def _scan_full(entries, present, rows, limits, work, scratch):
-    """Weights and missing values; ``scratch.best`` and the like have a line for each side of missing rows.
+    """Weights and missing values; ``scratch.best`` and others have a line for each side of missing rows.
 
     entries (n_rows,) uint32.
     """
@@ -223,7 +223,7 @@ def _scan_full(entries, present, rows, limits, work, scratch):
     code = np.uint64(0)
     for i in range(present + 1):
         k, number, w = np.uint64(0), np.int64(0), np.int64(0)
-        first, end = np.int64(0), np.int64(m)  # behind the last row: cuts of all nodes
+        first, end = np.int64(0), np.int64(m)  # after the last row: cuts of all nodes
         if i < present:
             entry = entries[i]
             code += np.uint64(entry >> _NEW)
@@ -272,7 +272,7 @@ def is_counted(table, f, m):
 #   scratch, found        LevelScratch; LevelBest, filled for the columns searched
 @subkernel
 def _begin(scratch, m):
-    """Forget what was found in the column before."""
+    """Reset the results of the previous column."""
     for k in range(m):
         for side in range(2):
             scratch.best[side, k], scratch.bar[side, k] = REFUSED, REFUSED
@@ -287,7 +287,7 @@ def _begin(scratch, m):
 
 @subkernel
 def _keep(f, scratch, m, found):
-    """Write the better of both sides that missing values may take."""
+    """Write the better of the two sides that missing values may go to."""
     for k in range(m - 1):
         side = np.int64(scratch.best[1, k] > scratch.bar[0, k])
         found.score[f, k], found.place[f, k] = scratch.best[side, k], scratch.place[side, k]
@@ -322,7 +322,7 @@ def _count_ends(entries, words, last, first, values):
 
 @kernel
 def scan_plain(table, columns, rows, limits, work, scratch, found):
-    """Search columns of numbers that miss none; rows weigh 1."""
+    """Search numeric columns without missing values; rows weigh 1."""
     m = work.n_open[0] + 1
     for f in columns:
         _begin(scratch, m)

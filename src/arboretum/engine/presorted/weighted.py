@@ -1,4 +1,4 @@
-"""Searching columns of weighted numbers: what AdaBoost needs again and again.
+"""Searching numeric columns with row weights, as AdaBoost needs it in every round.
 
 `search.scan_full` looks after everything: weights, missing values, both sides that they may take, the cut
 behind the last row. A column of weighted numbers that misses none needs little of it. Its rows are dealt to
@@ -26,13 +26,13 @@ from arboretum.engine.split.score import squares_from_mean
 
 __all__ = ["scan_weighted"]
 
-_STRETCH = 64  # rows that are looked at together
-_ALMOST, _ROUNDING = 1.0 - TIE, 1e-15  # what rounding may do to a bound
+_STRETCH = 64  # rows that are checked together
+_ALMOST, _ROUNDING = 1.0 - TIE, 1e-15  # the effect of rounding on a bound
 
 
 @subkernel
 def _deal(entries, words, row_weight, whole_weights, at, numbers, weights, places):
-    """Write what the rows add, weigh and where they stand, node by node.
+    """Write the numbers that rows add, their weights and their places, node by node.
 
     ``at``: where the next row of every node goes.
     """
@@ -124,7 +124,7 @@ def _walk_node(entries, k, limits, work, scratch):
 
 @kernel
 def scan_weighted(table, columns, rows, limits, work, scratch, found):
-    """Search columns of numbers that miss none; rows have weights, and no node draws columns."""
+    """Search numeric columns without missing values; rows have weights, and no node draws columns."""
     m, start, at, bars = work.n_open[0] + 1, scratch.start, scratch.at, scratch.bars
     start[0] = 0
     for k in range(1, m):

@@ -1,1 +1,1 @@
-"""Trees of second order: gradients packed, counted, split and grown; losses and their derivatives."""
+"""Second-order trees: gradients are packed and counted, nodes split, trees grown; losses and derivatives."""

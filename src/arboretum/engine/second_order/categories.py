@@ -1,13 +1,13 @@
-"""The best division of categories: one against the rest, or a beginning or an end of their order.
+"""The best split on categories: one against the rest, or a beginning or an end of their order.
 
     few     { a } | rest      { b } | rest      …
     many    b d a c e         in order:  { b } | rest   { b d } | rest  …   { e } | rest   { e c } | rest  …
 
 LightGBM   those with enough rows by G / (H + smooth). A beginning or an end goes left, all others right:
-           missing values and categories that the node does not hold, too.
-XGBoost    all of them by what they would answer, 0 if their H is below min_weight: so categories that
-           the node does not hold stand in the middle. A beginning goes left. Missing values are
-           with the end when beginnings are tried, with the beginning when ends are.
+           including missing values and categories that the node does not contain.
+XGBoost    all of them by the value they would predict, 0 if their H is below min_weight, so categories
+           that the node does not contain are in the middle. A beginning goes left. Missing values go
+           with the end when beginnings are tried, with the beginning when ends are tried.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from arboretum.engine.second_order.score import answer, is_worth, keep_best, row
 
 __all__ = ["scan_categories"]
 
-_RUN = 16  # categories that are sorted by insertion
-_CLEARLY = 1.0 - 1e-10  # times a number: below it by more than rounding
+_RUN = 16  # up to this many categories are sorted by insertion
+_CLEARLY = 1.0 - 1e-10  # a number times this is smaller by more than rounding
 _ZERO, _ONE = np.int64(0), np.int64(1)
 
 
 @subkernel
 def _set_members(members, order, first, last):
-    """Write that the bins order[first:last] go left.
+    """Make the bins order[first:last] go left.
 
     members (n_words,) uint32, written; order (n_bins,) int64.
     """
@@ -42,7 +42,7 @@ def _set_members(members, order, first, last):
 def _gain_of_set(sum_g, sum_h, n_left, node, best, l2, rules):
     """Return the gain of a set of categories, which have ``n_left`` rows, against the rest.
 
-    A gain that is clearly below ``best`` may be returned as ``best``: that takes no division.
+    If the gain is clearly below ``best``, ``best`` may be returned instead, which takes no division.
     """
     a, c = np.float64(sum_g) * node.g_unit, np.float64(sum_h) * node.h_unit
     d, e = np.float64(node.g - sum_g) * node.g_unit, np.float64(node.h - sum_h) * node.h_unit
@@ -61,7 +61,7 @@ def _gain_of_set(sum_g, sum_h, n_left, node, best, l2, rules):
 
 @subkernel
 def _merge(keys, items, first, middle, last, to_keys, to_items):
-    """Merge two sorted stretches; of equals the first come first.
+    """Merge two sorted runs; equals keep their order.
 
     keys (n_bins,) float64; items (n_bins,) int64; to_keys (n_bins,) float64, written; to_items (n_bins,)
     int64, written.
@@ -78,7 +78,7 @@ def _merge(keys, items, first, middle, last, to_keys, to_items):
 
 @subkernel
 def _sort(n, scratch):
-    """Sort ``order[:n]`` by ``ratio[:n]``, of equals the first first: short runs, then merged."""
+    """Sort ``order[:n]`` by ``ratio[:n]``, stably: short runs are sorted, then merged."""
     order, ratio, spare, places = scratch.order, scratch.ratio, scratch.gain, scratch.left_g
     for start in range(0, n, _RUN):
         for i in range(start + 1, min(start + _RUN, n)):
@@ -99,7 +99,7 @@ def _sort(n, scratch):
 
 @subkernel
 def _order_by_ratio(n, node, rules, scratch):
-    """Order the categories of enough rows by G / (H + smooth); return how many they are."""
+    """Order the categories with enough rows by G / (H + smooth); return their number."""
     g, h, order, ratio = scratch.g, scratch.h, scratch.order, scratch.ratio
     share, used = node.share, np.int64(0)
     for b in range(n):
@@ -115,7 +115,7 @@ def _order_by_ratio(n, node, rules, scratch):
 
 @subkernel
 def _order_by_answer(n, node, rules, scratch):
-    """Order all categories by what they would answer alone."""
+    """Order all categories by the value that each would predict alone."""
     g, h, order, ratio = scratch.g, scratch.h, scratch.order, scratch.ratio
     for b in range(n):
         a, c = np.float64(g[b]) * node.g_unit, np.float64(h[b]) * node.h_unit
@@ -181,7 +181,7 @@ def _scan_by_answer(f, n, node, rules, scratch):
     missing, last = g[n] != 0 or h[n] != 0, -_ONE
     for side in range(2):
         if side and not missing and longest == n - 1:
-            break  # the same partings again
+            break  # the same splits again
         sum_g, sum_h = np.int64(0), np.int64(0)
         for i in range(longest):
             b = order[n - 1 - i] if side else order[i]

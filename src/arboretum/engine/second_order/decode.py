@@ -1,7 +1,7 @@
-"""A grown tree of codes: rows that walk down it, and its nodes in terms of values.
+"""A grown tree of codes: walking rows down it, and converting its nodes to values.
 
 grown     feature 2, bin 17 ──► first child 5             codes of rows are compared with bins
-decoded   feature 2, x <= 0.25 ──► children 5 and 6       what a `Tree` asks of any table
+decoded   feature 2, x <= 0.25 ──► children 5 and 6       how a `Tree` splits any table
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class DecodedNodes(NamedTuple):
 
 @kernel
 def walk_codes(store, features, nodes, members, rows, start, end, out):
-    """Write the leaf of a grown tree that rows reach by their codes; ``rows`` may be empty: row i is i.
+    """Write the leaf of a grown tree that rows reach by their codes; ``rows`` may be empty: all rows.
 
     nodes (n_nodes,) NODE; members (n_nodes, n_words) uint32; rows (n_rows,) uint32; out (end - start,)
     int64, written.

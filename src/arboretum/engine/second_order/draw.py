@@ -1,9 +1,9 @@
-"""Which features a node may ask for: samples by depth and by node, and groups that may meet.
+"""Which features a node may split on: samples by depth and by node, and groups that may interact.
 
     features of the tree   0 1 2 3 4 5 6 7        drawn before it grows
     of this depth          0   2 3     6          `level_columns` of them, by a hash of the depth
     of this node               2       6          `node_columns` of those, by a hash of the node
-    that may meet              2                  those in a group of all features above, too
+    that may interact          2                  those in one group with all features above
 
 Both ways of growing, on histograms and on lists, draw by the same hashes.
 """
@@ -21,11 +21,11 @@ __all__ = ["ColumnDraw", "draw_columns", "inherit_groups", "open_all_groups"]
 
 
 class ColumnDraw(NamedTuple):
-    """What features are drawn from, and scratch."""
+    """The features to draw from, and scratch."""
 
-    features: np.ndarray  # (n_drawn_for_tree,) int64, of the tree, ascending
-    drawn: np.ndarray  # (2, n_features) int64, of two nodes
-    marks: np.ndarray  # (n_features,) uint8, by feature: zeros
+    features: np.ndarray  # (n_drawn_for_tree,) int64, the features of the tree, ascending
+    drawn: np.ndarray  # (2, n_features) int64, the features drawn for two nodes
+    marks: np.ndarray  # (n_features,) uint8, by feature, zeros between calls
     order: np.ndarray  # (n_features,) int64, scratch
     groups: np.ndarray  # (n_nodes, n_words) uint64, groups of features still open; or empty
     group_of: np.ndarray  # (n_features, n_words) uint64, groups a feature is in; or empty
@@ -33,7 +33,7 @@ class ColumnDraw(NamedTuple):
 
 @subkernel
 def draw_columns(draw, node, depth, key, rules, drawn):
-    """Write the features a node may ask for, ascending; return how many they are.
+    """Write the features a node may split on, ascending; return their number.
 
     drawn (n_features,) int64, written.
     """
@@ -70,14 +70,14 @@ def draw_columns(draw, node, depth, key, rules, drawn):
 
 @subkernel
 def open_all_groups(draw):
-    """At the root all features may meet."""
+    """Open all groups at the root: there all features may be used."""
     for w in range(draw.groups.shape[1]):
         draw.groups[0, w] = ~np.uint64(0)
 
 
 @subkernel
 def inherit_groups(draw, node, feature, left):
-    """Leave the two children of a node those of its groups that the split feature is in."""
+    """Give the two children of a node those of its groups that contain the split feature."""
     for w in range(draw.groups.shape[1]):
         still = draw.groups[node, w] & draw.group_of[feature, w]
         draw.groups[left, w], draw.groups[left + 1, w] = still, still

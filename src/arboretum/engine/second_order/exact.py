@@ -1,18 +1,19 @@
 """Exact greedy growth: every cut of every column, in lists that are sorted once per fit.
 
-The scan of a node adds g and h up along its list (columns/lists.py) and meets a cut before every mark. What
-missing rows weigh is the node's total less the sum of its list, so they are never looked at.
+The scan of a node adds g and h up along its list (columns/lists.py); there is a cut before every mark. The
+sums of rows with missing values are the node's total minus the sums of its list, so these rows are never
+read.
 
-    list       3  0  4* 2*           * the value is another than before
+    list       3  0  4* 2*           * the value differs from the one before
     Σg, Σh     ·──·──┼──┼──·         left of each cut; node - left is on the right
 
-g and h are whole numbers (a power of two times the real ones, about 40 bits), so no sum depends on its
+g and h are integers (the real ones times a power of two, about 40 bits), so sums do not depend on their
 order, nor the tree on the number of threads. Cuts are scored a few hundred at a time:
 
     gain = (a²·(e + λ) + d²·(c + λ)) / ((c + λ)·(e + λ)) - score of the node      (a, c) left, (d, e) right
 
-Gains are compared in single precision, as XGBoost does: what differs by rounding is equal. Equals are
-common (with few values of g and h, as in a first round), and XGBoost's choice of one is kept:
+Gains are compared in single precision, as XGBoost does, so gains that differ by rounding are equal. Equal
+gains are common (with few values of g and h, as in a first round); among them, the choice is XGBoost's:
 
     a column that has all values    the largest cut; missing values would go left
     any other column                missing values right, the smallest cut; left only for a larger gain,
@@ -46,7 +47,7 @@ __all__ = [
 ]
 
 CHUNK = 512  # cuts scored at a time
-_ROUNDING = 1e-12  # a smaller gain, as a share of the node's score, is none
+_ROUNDING = 1e-12  # a gain below this share of the node's score counts as none
 _NONE = np.float32(-np.inf)
 _ROW = np.uint64(32)
 _MARK = np.uint32(31)
@@ -54,11 +55,11 @@ _ZERO, _AHEAD = np.uint64(0), np.uint64(PADDING)
 
 
 class Level(NamedTuple):
-    """The nodes of a level, which are searched."""
+    """The nodes of a level that is searched."""
 
     nodes: np.ndarray  # (n_nodes,) EXACT_NODE
-    able: np.ndarray  # (n_able,) int64, those that might be split
-    lists: Lists  # of this level; at the root they are there, below it they are written
+    able: np.ndarray  # (n_able,) int64, the nodes that might be split
+    lists: Lists  # lists of this level; given at the root, written below it
     words: np.ndarray  # (n_rows, 2) int64, g and h by position
     parents: np.ndarray  # (n_parents,) EXACT_NODE, the nodes of the level above; none at the root
     lists_above: Lists  # they may share their entries
@@ -67,16 +68,16 @@ class Level(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """The features that may be asked for."""
+    """The features that may be split on."""
 
-    features: np.ndarray  # (n_columns,) int64, of every list
+    features: np.ndarray  # (n_columns,) int64, the feature of every list
     has_missing: np.ndarray  # (n_features,) bool, by feature
     monotone: np.ndarray  # (n_features,) int8, by feature; or empty
     allowed: np.ndarray  # (n_able, n_features) uint8; or empty
 
 
 class ScanScratch(NamedTuple):
-    """What a scan writes on; one per thread."""
+    """Scratch arrays for a scan; one per thread."""
 
     left_g: np.ndarray  # (CHUNK + 1,) int64, sums on the left of cuts
     left_h: np.ndarray  # (CHUNK + 1,) int64
@@ -86,8 +87,8 @@ class ScanScratch(NamedTuple):
         np.ndarray
     )  # (CHUNK + 1,) int32: the memory of ``gain``: positive numbers have the same order
     best: np.ndarray  # (2,) int32, the largest bits so far: missing values right, left
-    kept: np.ndarray  # (2,) EXACT_CUT, where they were met
-    spare: np.ndarray  # (n_rows,) uint32, for a list that is parted
+    kept: np.ndarray  # (2,) EXACT_CUT, the cuts with these gains
+    spare: np.ndarray  # (n_rows,) uint32, for a list that is partitioned
 
 
 class Sums(NamedTuple):
@@ -101,7 +102,7 @@ class Sums(NamedTuple):
 # ---------------------------------------------------------------------- before a tree
 @kernel
 def fill_words(given, scales, start, end, entries, words, sums):
-    """Write rows and their g and h as whole numbers at positions start:end, and what they add up to.
+    """Write rows and their g and h as integers at positions start:end, and the sums of g and h.
 
     scales (1,) SCALES; entries (n_rows,) uint64, written; words (n_rows, 2) int64, written; sums (2,)
     int64, written.
@@ -124,7 +125,7 @@ def fill_words(given, scales, start, end, entries, words, sums):
 
 @kernel
 def draw_allowed(draw, first_node, able, depth, key, rules, allowed):
-    """Write which features every able node of a level may ask for.
+    """Write which features every able node of a level may split on.
 
     able (n_able,) int64; allowed (at least n_able, n_features) uint8, written.
     """
@@ -139,7 +140,7 @@ def draw_allowed(draw, first_node, able, depth, key, rules, allowed):
 
 @subkernel
 def describe(nodes, unit, rules):
-    """Write what nodes answer and how they score as leaves.
+    """Write the answers of nodes and their scores as leaves.
 
     nodes (n_nodes,) EXACT_NODE, updated.
     """
@@ -156,7 +157,7 @@ def describe(nodes, unit, rules):
 # ---------------------------------------------------------------------- scanning
 @subkernel
 def _add_up(entries, first, many, words):
-    """Return what the rows of a list add up to.
+    """Return the sums of g and h over the rows of a list.
 
     entries (n_entries + PADDING,) uint32; words (n_rows, 2) int64.
     """
@@ -171,7 +172,7 @@ def _add_up(entries, first, many, words):
 
 @subkernel
 def _sum_cuts(entries, first, start, end, words, sum_g, sum_h, scratch):
-    """Write the sums before every marked entry of start:end; return the cuts, and the sums behind.
+    """Write the sums before every marked entry of start:end; return their number, and the sums at the end.
 
     entries (n_entries + PADDING,) uint32; words (n_rows, 2) int64.
     """
@@ -189,7 +190,7 @@ def _sum_cuts(entries, first, start, end, words, sum_g, sum_h, scratch):
 
 @subkernel
 def _score_plain(m, missing, node, least, l2, unit, scratch):
-    """Write the gains of m cuts where nothing bends the answers; ``missing`` is added to the left."""
+    """Write the gains of m cuts where answers have no limits or bounds; ``missing`` is added to the left."""
     left_g, left_h, gain = scratch.left_g, scratch.left_h, scratch.gain
     g, h, node_score, g_unit, h_unit = node.g, node.h, node.score, unit.g, unit.h
     missing_g, missing_h = missing.g, missing.h
@@ -235,7 +236,7 @@ def _score(m, missing, node, sign, unit, rules, scratch):
 
 @subkernel
 def _largest(bits, m):
-    """Return the largest of the first m, or 0.
+    """Return the largest of the first m bits, or 0.
 
     bits (CHUNK + 1,) int32.
     """
@@ -247,7 +248,7 @@ def _largest(bits, m):
 
 @subkernel
 def _keep(m, side, last, scratch):
-    """Keep the best of m cuts if it is better than before; of equals the first, or the last."""
+    """Keep the best of m cuts if it beats the best so far; among equals the first, or the last."""
     bits, best, kept = scratch.bits, scratch.best, scratch.kept[side]
     top = _largest(bits, m)
     if top == 0 or top < best[side] or (top == best[side] and not last):
@@ -264,7 +265,7 @@ def _keep(m, side, last, scratch):
 def _scan(level, j, k, has_missing, sign, unit, rules, scratch):
     """Find the best cuts of node k on list j; return the sums of its rows that are not in it.
 
-    A list of a column with all values is not ``has_missing``.
+    ``has_missing`` is False for a column without missing values.
     """
     entries, words, node = level.lists.entries, level.words, level.nodes[k]
     first, many = level.lists.first[j, k], level.lists.many[j, k]
@@ -280,7 +281,7 @@ def _scan(level, j, k, has_missing, sign, unit, rules, scratch):
         stop = min(start + CHUNK, end)
         m, sum_g, sum_h = _sum_cuts(entries, first, start, stop, words, sum_g, sum_h, scratch)
         more = m
-        if n_missing and stop == end:  # the last cut parts present from missing
+        if n_missing and stop == end:  # the last cut separates present from missing
             scratch.left_g[m], scratch.left_h[m], scratch.at[m] = sum_g, sum_h, many
             more += 1
         _score(more, nothing, node, sign, unit, rules, scratch)
@@ -319,7 +320,7 @@ def _scan_list(j, level, candidates, unit, rules, scratch):
 
 @kernel
 def choose(found, able, nodes, least):
-    """Keep the best cut of every able node; a column -1 says: none gains more than ``least`` and rounding.
+    """Keep the best cut of every able node; column -1: no cut gains more than ``least`` and rounding.
 
     found (n_columns, n_nodes) EXACT_CUT; able (n_able,) int64; nodes (n_nodes,) EXACT_NODE, updated.
     """
@@ -337,7 +338,7 @@ def choose(found, able, nodes, least):
 
 @kernel
 def search_lists(level, candidates, scales, rules, start, end, scratch):
-    """Find the best cuts of a level on the lists start:end, each parted before it is scanned.
+    """Find the best cuts of a level on the lists start:end, each partitioned before it is scanned.
 
     scales (1,) SCALES.
     """

@@ -1,11 +1,11 @@
 """An exact tree while it grows: level after level, its nodes in arrays of the whole tree.
 
     root ──► nodes that might be split ──► search_lists ──► cuts chosen ──► children ──► divide_rows ──► …
-                                                                 └──► none: pruned, written down
+                                                                 └──► none: pruned, written
 
-Threads share out the search and the division of rows, with a short call before and after; on a small table
-all steps, for all trees of several rounds, run in one call, as on histograms (rounds.py).
-γ does not stop the growth: a split of little gain stays if one below it pays.
+Threads share the search and the partitioning of rows, with a short call before and after. On a small table,
+all steps for all trees of several rounds run in one call, as with histograms (rounds.py). γ does not stop the
+growth: a split of little gain stays if one below it has enough.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ __all__ = [
 # the lists of the root, of a sample of rows, and of nodes at even and at odd depths
 _ROOT, _SAMPLE, _EVEN, _ODD = range(4)
 N_LISTS = 4
-LEAST_GAIN = 1e-6  # XGBoost's: a smaller gain is taken for rounding
+LEAST_GAIN = 1e-6  # XGBoost's: a smaller gain counts as rounding
 _ROW = np.uint64(32)
 
 
 class GrowingExactTree(NamedTuple):
-    """A tree that grows: its nodes, level after level, and where it stands."""
+    """A growing tree: its nodes, level after level, and its counters."""
 
     nodes: np.ndarray  # (most nodes,) EXACT_NODE
-    able: np.ndarray  # (level,) int64, its nodes that might be split, counted from its first
+    able: np.ndarray  # (level,) int64, its nodes that might be split, from its first on
     counters: np.ndarray  # (1,) EXACT_COUNTERS
     draw: ColumnDraw
 
@@ -88,10 +88,10 @@ def make_root(tree, sums, n_rows):
 
 @kernel
 def open_level(tree, nodes, monotone, scales, rules):
-    """Begin a level, of the given nodes: describe them, note which might be split; return how many.
+    """Begin a level of the given nodes: describe them, mark those that might be split, return their number.
 
-    Both sides of a split need rows and cover. For the level above the left children are noted of nodes of
-    which a child might be split, else -1.
+    Both sides of a split need rows and cover. In the level above, ``wanted_child`` is set to the left child
+    if one of the children might be split, else to -1.
 
     nodes (n_nodes,) EXACT_NODE, updated; monotone (n_features,) int8, or empty; scales (1,) SCALES.
     """
@@ -122,9 +122,9 @@ def open_level(tree, nodes, monotone, scales, rules):
 
 @kernel
 def split_level(tree, nodes, found, lists, entries, rules):
-    """End a level: choose its splits, no more than there may be leaves, and make the next level.
+    """End a level: choose its splits, as many as there may be leaves, and make the next level.
 
-    Returns how many splits there are.
+    Returns the number of splits.
 
     nodes (n_nodes,) EXACT_NODE, updated; found (n_columns, n_nodes) EXACT_CUT; entries (n_rows,) uint64.
     """
@@ -190,7 +190,7 @@ def _add_children(tree, k):
 
 @subkernel
 def _prune(tree, rules):
-    """Take back splits of two leaves that gain too little, from the bottom up."""
+    """Undo splits into two leaves that gain too little, from the bottom up."""
     nodes, least = tree.nodes, np.float32(rules.min_gain)
     for k in range(tree.counters[0].end - 1 if rules.min_gain > 0 else -1, -1, -1):
         left = nodes[k].first_child
@@ -203,7 +203,7 @@ def _prune(tree, rules):
 
 @kernel
 def write_tree(tree, scales, rules, step, log, at):
-    """Prune a tree and write its nodes down, from ``at`` on; return how many they are.
+    """Prune a tree and write its nodes to the log, from ``at`` on; return their number.
 
     Their answers are multiplied by ``step``.
 
@@ -240,7 +240,7 @@ def write_tree(tree, scales, rules, step, log, at):
 # ---------------------------------------------------------------------- all of them in one call
 @inline
 def _lists(table, entries, which):
-    """Return lists whose ranges stand in the scratch of a table.
+    """Return lists whose ranges are in the scratch of a table.
 
     entries (n_entries + PADDING,) uint32.
     """
@@ -297,7 +297,7 @@ def _grow(tree, table, sampled, key, scales, rules):
 
 @subkernel(makes_arrays=True)
 def grow_exact(trees, given, n_rows, step, log, at):
-    """Grow a tree and write it down from ``at`` on; return its nodes, 0 if a derivative is not good.
+    """Grow a tree, write it to the log from ``at`` on, return its size; 0: a derivative is invalid.
 
     ``trees`` is an OnLists (rounds.py); answers are multiplied by ``step``.
     """

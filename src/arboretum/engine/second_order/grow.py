@@ -1,7 +1,7 @@
 """Growing one tree on histograms: split the best open leaf, again and again.
 
-The loop takes a leaf that waits (nodes.py), parts its entries, counts the smaller child, has the larger
-by subtraction, and looks for both children's best splits:
+The loop takes a waiting leaf (nodes.py), partitions its entries, counts the smaller child, gets the larger
+one by subtraction, and searches both children's best splits:
 
     entries   [ left … | right … ]       histograms   parent − smaller = larger, in the parent's place
 
@@ -12,8 +12,8 @@ the leader of the team (engine/team.py) goes on to the next:
                                            ├────── while a leaf may be split ┘
                                            └→ SUM
 
-Sums are whole numbers and the first of equal splits is kept, so the tree is the same for any number of
-threads, blocks and pieces.
+Sums are integers and the first of equal splits is kept, so the tree is the same for any number of threads,
+blocks and pieces.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ from arboretum.engine.second_order.score import answer
 __all__ = ["grow"]
 
 _ROOT, _NOBODY = np.int64(0), np.int64(-1)
-_FEW_ROWS = 4096  # that are not worth sharing
-_FEW_UPDATES = 16384  # of histograms, the same
-_FEW_BINS = 2048  # that are looked at, the same
-_MERGED_ROWS = 16384  # that are worth histograms of their own
+_FEW_ROWS = 4096  # fewer rows are not worth sharing
+_FEW_UPDATES = 16384  # the same, for updates of histograms
+_FEW_BINS = 2048  # the same, for bins that are scanned
+_MERGED_ROWS = 16384  # rows that justify separate histograms
 
 
 @inline
 def _begin(state, n_rows):
-    """Begin a tree: make the root and let derivatives be looked at."""
+    """Begin a tree: make the root; the first task finds the largest derivatives."""
     tree, counters, slots = state.tree, state.tree.counters[0], len(state.tree.hists)
     counters.nodes, counters.leaves, counters.waiting, counters.failed = 1, 1, 0, 0
     counters.free_slots = slots
@@ -64,7 +64,7 @@ def _begin(state, n_rows):
 
 @inline
 def _task(tree, kind, n_items, alone):
-    """Describe the next task; return how many items it has, as a negative number if alone."""
+    """Describe the next task; return its number of items, negated if one thread does them alone."""
     tree.task[0].kind = kind
     many = np.int64(n_items)
     return -many if alone or tree.task[0].threads == 1 else many
@@ -72,7 +72,7 @@ def _task(tree, kind, n_items, alone):
 
 @subkernel
 def _pieces_of(tree, tiles, rows):
-    """Return how many groups of blocks share out the tiles evenly, if there is enough to count."""
+    """Return how many groups of blocks distribute the tiles evenly, if there is enough to count."""
     threads = tree.task[0].threads
     most = min(1 + len(tree.extra), tree.ranges.shape[1], rows // _MERGED_ROWS)
     pieces = 1
@@ -88,7 +88,7 @@ def _tiles(store):
 
 @subkernel
 def _count(state, node, parent_slot, count_next):
-    """Let a node be counted, taken from the parent's histograms if they are there; then another."""
+    """Begin counting a node, subtracted from the parent's histograms if there are any; then another node."""
     tree, task, tiles = state.tree, state.tree.task[0], _tiles(state.store)
     rows = tree.nodes[node].rows
     task.node, task.slot, task.parent_slot = node, tree.nodes[node].slot, parent_slot
@@ -99,7 +99,7 @@ def _count(state, node, parent_slot, count_next):
 
 @inline
 def _know_root(state):
-    """Read the root's sums off its first histogram."""
+    """Compute the root's sums from its first histogram."""
     tree, rules, root = state.tree, state.rules, state.tree.nodes[0]
     g, h = np.int64(0), np.int64(0)
     starts, hist, unit = state.store.starts, tree.hists[root.slot], state.scales.chosen[0].unit
@@ -114,7 +114,7 @@ def _know_root(state):
 
 @subkernel
 def _scan(parts, state):
-    """Let the best splits of the root, or of the two last nodes, be found; 0: none may be split."""
+    """Describe the search for the best splits of the root, or the last two nodes; 0: none may be split."""
     tree, task, rules, n_nodes = (
         state.tree,
         state.tree.task[0],
@@ -143,7 +143,7 @@ def _scan(parts, state):
 
 @inline
 def _keep_splits(state):
-    """Keep what the scan has found."""
+    """Keep the splits that the scan has found."""
     task = state.tree.task[0]
     for k in range(task.n_scanned):
         at = k * task.pieces
@@ -152,7 +152,7 @@ def _keep_splits(state):
 
 @subkernel
 def _part_next(state):
-    """Let the next leaf be parted, or, if there is none, the leaves be added up."""
+    """Describe the partitioning of the next leaf or, if there is none, adding up the leaves."""
     tree = state.tree
     node = next_leaf(tree, state.rules)
     if node < 0:
@@ -164,9 +164,9 @@ def _part_next(state):
 
 @subkernel
 def _next_to_count(state):
-    """Return what is to be counted after a task: a node, its parent's slot, and a node after it; -1: none.
+    """Return the node to count after a task, its parent's slot, and the node to count next; -1: none.
 
-    Of two children the smaller is counted, and taken from the parent's histograms, if they are there.
+    The smaller of two children is counted, and subtracted from the parent's histograms, if there are any.
     """
     tree, rules, nodes = state.tree, state.rules, state.tree.nodes
     kind, node = tree.task[0].kind, tree.task[0].node
@@ -192,7 +192,7 @@ def _next_to_count(state):
 
 @inline
 def _merge_sums(tree):
-    """Add up the leaves' fine sums of all blocks."""
+    """Add up the leaves' fine sums over all blocks."""
     for k in range(tree.counters[0].nodes):
         node = tree.nodes[k]
         node.fine_g, node.fine_h = 0, 0
@@ -203,9 +203,9 @@ def _merge_sums(tree):
 
 @subkernel
 def _go_on(parts, state):
-    """Draw the conclusions of a task that is done; return the items of the next one, 0 at the end.
+    """Finish a task whose items are done; return the number of items of the next one, 0 at the end.
 
-    Everything is called from one place: what is called from several is compiled several times.
+    Everything is called from one place: a function called from several is compiled several times.
     """
     tree, task, counters = state.tree, state.tree.task[0], state.tree.counters[0]
     kind = task.kind

@@ -5,9 +5,9 @@ Up to eight columns of codes are one word (uint64) per row, up to two words make
 
     word of a row   c7 c6 c5 c4 c3 c2 c1 c0          bins of column 3:   [ … | c3 += g·2³² + h | … ]
 
-The small tables of a tile stay in the nearest cache, and an entry is looked at once per tile. 28 columns
-are two tiles of two words of seven: an empty place would be counted, too. Columns of more than 255 bins have
-codes of 16 bits, four of them a word, and tables as long as they need.
+The small tables of a tile stay in the L1 cache, and an entry is read once per tile. 28 columns make two tiles
+of two words of seven, because empty places would be counted, too. Columns of more than 255 bins have codes of
+16 bits, four to a word, and tables as long as they need.
 
 Before h could run into g, after 65,536 rows, the small tables are added to the sums, where a column has its
 bins' Σg and then its bins' Σh; tables of no more rows keep both in one number, as they were counted:
@@ -15,10 +15,10 @@ bins' Σg and then its bins' Σh; tables of no more rows keep both in one number
     sums      | g of column 0 | h of column 0 | g of column 1 | h of column 1 | …
     packed    | column 0 | column 1 | …
 
-A column has as many places there as bins are in use, and one more for the missing values: small tables of
-few bins are soon emptied, added and subtracted.
+A column has as many places there as it has bins in use, and one more for the missing values: with few bins,
+emptying, adding and subtracting is fast.
 
-Tiles are shared out to threads. The larger of two siblings is what the parent has more than the smaller.
+Tiles are distributed over threads. The larger of two siblings is the parent minus the smaller.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def count_twice_eight(words, entries, start, end, small):
 def counter_of(words: np.ndarray, width: int) -> Callable:
     """Return the kernel that counts entries start:end in a tile, (rows, 1 or 2 words) of ``width`` columns.
 
-    All tiles of a table are alike, so that one of the eight is compiled.
+    All tiles of a table are alike, so only one of the eight is compiled.
     """
     if words.shape[1] == 2:
         return {8: count_twice_eight, 7: count_twice_seven, 6: count_twice_six}.get(
@@ -226,7 +226,7 @@ def _count_four_wide(words, entries, start, end, b1, b2, b3, small):
 def add_wide_segment(words, starts, first, last, entries, start, end, small):
     """Count the entries start:end in the columns first:last of 16 bits, a word per row.
 
-    The places of a word that no column has are counted behind the last table.
+    Places of a word without a column are counted after the last table.
 
     words (n_rows,) uint64; starts (n_columns + 1,) int64; entries (n_entries,) uint64; small (n_small,)
     int64, added to.
@@ -243,7 +243,7 @@ def add_wide_segment(words, starts, first, last, entries, start, end, small):
 
 @inline
 def _empty(table, hist, start, bins, packed, fresh):
-    """Move the counts of a column's bins to its sums, which they begin if ``fresh``.
+    """Move the counts of a column's bins to its sums, overwriting them if ``fresh``.
 
     table (at least bins,) int64, left at 0; hist (n_sums,) int64, updated.
     """
@@ -266,7 +266,7 @@ def _empty(table, hist, start, bins, packed, fresh):
 
 @subkernel
 def empty_tile(small, hist, starts, first, last, fresh):
-    """Empty the small tables into the sums of the columns first:last, which they begin if ``fresh``.
+    """Empty the small tables into the sums of the columns first:last, overwriting them if ``fresh``.
 
     Sums of up to 65,536 rows stay packed. A column's bins in use, missing values last, are all it has there.
 
@@ -287,7 +287,7 @@ def empty_tile(small, hist, starts, first, last, fresh):
 
 @subkernel
 def empty_wide_tile(small, hist, starts, first, last, fresh):
-    """`empty_tile` for columns of 16 bits, whose tables stand as close as their sums.
+    """`empty_tile` for columns of 16 bits, whose tables are packed as densely as their sums.
 
     small (n_small,) int64, left at 0; hist (n_sums,) int64, updated; starts (n_columns + 1,) int64.
     """
@@ -310,7 +310,7 @@ def add(total, part):
 
 @subkernel
 def subtract(parent, child):
-    """Take a child's histograms from its parent's: what is left is the other child's.
+    """Subtract a child's histograms from its parent's, which leaves those of the other child.
 
     parent (n_sums,) int64, updated; child (n_sums,) int64.
     """

@@ -2,19 +2,19 @@
 
     SCALE     a block of rows: the largest derivatives
     FILL      a block of rows: derivatives to entries
-    PART      a block of rows: a node's entries to the other list, left ones in front, right ones behind
-    COUNT     a tile of columns, over a group of blocks where tiles do not share out evenly
+    PART      a block of rows: a node's entries to the other list, left ones first, right ones last
+    COUNT     a tile of columns, over a group of blocks if tiles cannot be distributed evenly
     MERGE     a tile of columns: the groups' histograms added up
     SCAN      a range of the features of one of two children
     SUM       a block of rows: Σg and Σh of the leaves at fine scales
 
-Items of a task touch nothing of each other's. What does them are kernels of their own, called by address
-(engine/compiler/by_address.py): they are compiled once for one tree and for the trees of many rounds, by
-several processes at once, and only those that a table needs (`find_parts`):
+Items of a task write to separate memory. They are done by separate kernels, called by address
+(engine/compiler/by_address.py), which are compiled once for one tree and for the trees of many rounds, in
+several processes at once, and only if a table needs them (`find_parts`):
 
     do_rows     SCALE, FILL, SUM
-    do_count    PART, COUNT, MERGE     with it the one loop that counts tiles of the table's width
-    do_wide     PART, COUNT            of columns of more than 255 bins
+    do_count    PART, COUNT, MERGE     and the one loop that counts tiles of the table's width
+    do_wide     PART, COUNT            for columns of more than 255 bins
     do_scan     SCAN
 """
 
@@ -64,12 +64,12 @@ _ROW = np.uint64(32)
 _ONE = np.uint64(1)
 
 
-# ---------------------------------------------------------------------- rows are parted
+# ---------------------------------------------------------------------- rows are partitioned
 @subkernel
 def _part(codes, column, goes, entries, target, start, end):
     """Write left entries from ``start`` on, in their order, right ones from ``end`` down.
 
-    Every entry is written to both ends; the one that was wrong is written over. Returns how many go left.
+    Every entry is written to both ends; the wrong copy is overwritten later. Returns how many go left.
 
     codes (n_columns, n_rows) uint8 or uint16; goes (n_codes,) uint8; entries (n_entries,) uint64; target
     (n_entries,) uint64, written.
@@ -97,7 +97,7 @@ def _part(codes, column, goes, entries, target, start, end):
 
 @inline
 def _part_block(codes, column, tree, block):
-    """Part the entries of a node in one block by the codes of a column.
+    """Partition the entries of a node in one block by the codes of a column.
 
     codes (n_columns, n_rows) uint8 or uint16.
     """
@@ -113,7 +113,7 @@ def _part_block(codes, column, tree, block):
 
 @inline
 def _parting_column(tree, features):
-    """Return the stored column by which the rows of a node are parted."""
+    """Return the stored column that partitions the rows of a node."""
     return features.storage[tree.nodes[tree.task[0].node].split.feature]
 
 
@@ -171,7 +171,7 @@ def _tile_sums(store, tree, tile):
 
 @inline
 def _take_from_parent(store, tree, tile):
-    """Take what was counted from the parent's histograms: the larger sibling is left."""
+    """Subtract the counts from the parent's histograms, which leaves the larger sibling."""
     slot, parent = tree.task[0].slot, tree.task[0].parent_slot
     first, last = _tile_sums(store, tree, tile)
     if parent >= 0:
@@ -216,7 +216,7 @@ def _merge_tile(store, tree, tile):
 
 @kernel
 def do_count(store, tree, features, scratch, counter, item):
-    """Do one item of PART, COUNT or MERGE; ``counter`` is the address of what counts a tile."""
+    """Do one item of PART, COUNT or MERGE; ``counter`` is the address of the kernel that counts a tile."""
     task = tree.task[0]
     if task.kind == PART:
         _part_block(store.codes, _parting_column(tree, features), tree, item)
@@ -231,7 +231,7 @@ def do_count(store, tree, features, scratch, counter, item):
 
 @kernel
 def do_wide(store, tree, features, scratch, counter, item):
-    """Do one item of PART or COUNT in columns of 16 bits; ``counter`` is not asked."""
+    """Do one item of PART or COUNT in columns of 16 bits; ``counter`` is not used."""
     task = tree.task[0]
     if task.kind == PART:
         column = _parting_column(tree, features) - len(store.codes)
@@ -241,10 +241,10 @@ def do_wide(store, tree, features, scratch, counter, item):
         _count_wide_tile(store, tree, scratch, tile, piece)
 
 
-# ---------------------------------------------------------------------- features are looked at
+# ---------------------------------------------------------------------- features are scanned
 @inline
 def _scanned_node(tree, item, rules, scales):
-    """Return the node that an item of SCAN is about."""
+    """Return the node that an item of SCAN searches."""
     task = tree.task[0]
     node, unit = tree.nodes[task.scanned[item // task.pieces]], scales.chosen[0].unit
     rows, lower, upper = np.float64(node.rows), node.lower, node.upper
@@ -288,7 +288,7 @@ def do_scan(store, tree, features, rules, scales, scratch, item):
 
 @kernel
 def do_draw(tree, rules, node, key, side):
-    """Draw the features that one of two nodes may ask for."""
+    """Draw the features that one of two nodes may split on."""
     drawn, task = tree.draw.drawn[side], tree.task[0]
     depth = tree.nodes[node].depth
     task.n_features[side] = draw_columns(tree.draw, node, depth, key, rules, drawn)
@@ -297,10 +297,10 @@ def do_draw(tree, rules, node, key, side):
 # ---------------------------------------------------------------------- rows are scaled, leaves added up
 @inline
 def _sum_block(tree, given, fine, block):
-    """Note the leaves of a block's rows; add up the leaves' gradients at fine scales.
+    """Write the leaves of a block's rows; add up the leaves' gradients at fine scales.
 
-    They are added in the order of rows, which is that of memory: leaf by leaf, a row's g and h would be
-    fetched from somewhere else each.
+    They are added in the order of rows, the order in memory: leaf by leaf, each g and h would be fetched from
+    a different place.
     """
     sums, rows = tree.fine_sums[block], tree.ranges[0, block]
     for k in range(tree.counters[0].nodes):
@@ -337,14 +337,14 @@ class Parts(NamedTuple):
 
     rows: int  # `do_rows`
     count: int  # `do_count`
-    counter: int  # what it counts a tile with (histogram.py)
+    counter: int  # the kernel it counts a tile with (histogram.py)
     wide: int  # `do_wide`, or 0
     scan: int  # `do_scan`
-    draw: int  # `do_draw`; 0: every node may ask for all features of the tree
+    draw: int  # `do_draw`; 0: every node may split on all features of the tree
 
 
 def find_parts(state: State, scratch: SplitScratch) -> Parts:
-    """Return the addresses of what a table and its rules need, after compiling what is not there yet."""
+    """Return the addresses of the kernels that a table and its rules need, compiled first if necessary."""
     store, tree, features, rules, given, scales = state
     counted, word = (store, tree, features, scratch, 0, 0), np.uint64(0)
     tile = store.words[0] if len(store.words) else np.empty((0, 1), np.uint64)
@@ -362,7 +362,7 @@ def find_parts(state: State, scratch: SplitScratch) -> Parts:
 
 @subkernel
 def do_item(parts, state, scratch, item):
-    """Do one item of the task the team is at."""
+    """Do one item of the team's current task."""
     store, tree, given, features = state.store, state.tree, state.given, state.features
     kind = tree.task[0].kind
     if kind == SCAN:

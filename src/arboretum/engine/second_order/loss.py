@@ -40,11 +40,11 @@ __all__ = [
 ]
 
 GIVEN, SQUARED, LOGISTIC, SOFTMAX = 0, 1, 2, 3  # kinds of losses
-_LARGEST = 80.0  # of a log-link margin: beyond e**80 a million rows would not fit into float32
+_LARGEST = 80.0  # largest log-link margin: beyond e**80 a million rows would overflow float32
 
 
 class LossKernel(NamedTuple):
-    """A loss whose derivatives kernels can take: its kind and the settings of its kernel."""
+    """A loss whose derivatives are computed by kernels: its kind and the settings of its kernel."""
 
     kind: int
     a: float = 0.0
@@ -244,9 +244,9 @@ def tweedie(y, margin, g, h, power):
 # ---------------------------------------------------------------------- several classes
 @kernel
 def softmax(y, margin, first, g, h, factor, least, scratch):
-    """-log of the label's share of Σ e**m; ``scratch`` is float64, (K + 2, rows of a block).
+    """-log of the label's probability, e**m / Σ e**m; ``scratch`` is float64, (K + 2, rows of a block).
 
-    ``first`` is where the block begins in g and h, which are whole. The curvature is ``factor`` times
+    ``first`` is where the block begins in g and h, which are for all rows. The curvature is ``factor`` times
     p (1 - p). Classes are the outer loop, so that the inner one runs over rows whatever their number.
 
     y (n_block,) float64; margin (n_block, n_classes) float64; g, h (n_classes, n_rows) float32,
@@ -314,12 +314,12 @@ def derive_softmax(loss, y, margin, weight, g, h, scratch):
         weigh(weight, g[k], h[k])
 
 
-# only the losses of the defaults: of others the objective takes derivatives before every round
+# the default losses only; for others the objective computes derivatives before every round
 _DERIVE = {SQUARED: derive_squared, LOGISTIC: derive_logistic, SOFTMAX: derive_softmax}
 
 
 def find_derive(target: RoundTarget) -> int:
-    """Return the address of what takes the derivatives; 0: they are given."""
+    """Return the address of the kernel that computes the derivatives; 0: they are given."""
     if target.loss.kind not in _DERIVE:
         return 0
     loss, y, weight, score, g, h = target

@@ -1,10 +1,10 @@
-"""A tree while it grows on histograms: its nodes, the leaves that wait, the memory they need.
+"""A tree while it grows on histograms: its nodes, the waiting leaves, the memory they need.
 
-nodes     records (engine/dtypes.py): the best split, sums, where the children stand
-waiting   a heap of leaves whose best split is known, the next one on top: growth policies differ in
-          nothing but what comes first
-slots     places for histograms; a leaf that waits keeps its own for its children, as long as there is
-          enough: without them both children are counted
+nodes     records (engine/dtypes.py): the best split, sums, the place of the children
+waiting   a heap of leaves whose best split is known, the next one on top: growth policies differ only in
+          the order of the heap
+slots     places for histograms; a waiting leaf keeps its histograms for its children, as long as there are
+          enough slots; without them both children are counted
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
     "take_slot",
 ]
 
-_SPARE_SLOTS = 2  # always free: the children of a leaf without histograms need so many
+_SPARE_SLOTS = 2  # kept free: the children of a leaf without histograms need two
 
 
 class Store(NamedTuple):
@@ -47,7 +47,7 @@ class Store(NamedTuple):
     width: int  # columns of a word
     wide: (
         np.ndarray
-    )  # (n_wide_columns, n_rows) uint16, the columns of more than 255 bins: behind the others
+    )  # (n_wide_columns, n_rows) uint16, the columns of more than 255 bins, after the others
     wide_words: np.ndarray  # (n_wide_tiles, n_rows) uint64, the same codes
     wide_width: int  # columns of such a word
     # (n_columns + 1,) int64, where a column's bins in use begin in a histogram; missing comes last
@@ -55,17 +55,17 @@ class Store(NamedTuple):
 
 
 class GrowingTree(NamedTuple):
-    """A tree that grows, and scratch."""
+    """A growing tree, and scratch."""
 
     nodes: np.ndarray  # (most nodes,) NODE
     members: np.ndarray  # (most nodes, n_words) uint32, bins that go left
     counters: np.ndarray  # (1,) COUNTERS
     waiting: np.ndarray  # (most nodes,) int64, a heap of leaves
-    free_slots: np.ndarray  # (n_slots,) int64, those of histograms not in use
+    free_slots: np.ndarray  # (n_slots,) int64, slots of histograms not in use
     hists: np.ndarray  # (n_slots, n_sums) int64 (histogram.py)
     extra: np.ndarray  # (n_pieces - 1, n_sums) int64, for many threads on few columns
     lists: np.ndarray  # (2, n_rows) uint64, entries of nodes at even and at odd depths
-    ranges: np.ndarray  # (most nodes, n_blocks) RANGE, where a node's entries stand in every block
+    ranges: np.ndarray  # (most nodes, n_blocks) RANGE, the entries of a node in every block
     leaf_of: np.ndarray  # (n_rows,) int32, the leaf of every row that took part
     fine_sums: (
         np.ndarray
@@ -78,7 +78,7 @@ class GrowingTree(NamedTuple):
 
 
 class State(NamedTuple):
-    """All that growing a tree looks at and writes on."""
+    """All arrays that growing a tree reads and writes."""
 
     store: Store
     tree: GrowingTree
@@ -110,7 +110,7 @@ def fill_sides(features, tree, store, node):
         for c in range(n, last + 1):
             goes[c] = split.missing_left
         return
-    stores_all = default < 0 or default == n  # bins, that is; what is left is missing
+    stores_all = default < 0 or default == n  # all bins are stored; other codes are missing values
     side = split.missing_left if stores_all else np.int64(default <= last_bin)
     for c in range(last + 1):
         goes[c] = side
@@ -163,7 +163,7 @@ def _comes_before(nodes, a, b, rules):
 
 @subkernel
 def _add_waiting(tree, node, rules):
-    """Let a leaf wait for its turn."""
+    """Add a leaf to the heap of waiting leaves."""
     heap, counters = tree.waiting, tree.counters[0]
     at = counters.waiting
     counters.waiting += 1
@@ -175,7 +175,7 @@ def _add_waiting(tree, node, rules):
 
 @subkernel
 def keep_split(tree, node, first, last, rules):
-    """Keep the best of what pieces of a search have found; a leaf with a split waits for its turn."""
+    """Keep the best split found by the pieces of a search; a leaf with a split joins the waiting leaves."""
     best = first
     for k in range(first + 1, last):
         if tree.best[k].gain > tree.best[best].gain:
@@ -193,7 +193,7 @@ def keep_split(tree, node, first, last, rules):
 
 @subkernel
 def make_root(tree, n_rows, slot):
-    """Make the root, whose histograms will stand in ``slot``."""
+    """Make the root, whose histograms will be in ``slot``."""
     root = tree.nodes[0]
     root.depth, root.rows, root.first_child, root.slot = 0, n_rows, -1, slot
     root.lower, root.upper = -np.inf, np.inf
@@ -215,7 +215,7 @@ def _child_l2(node, features, rules):
 
 @subkernel
 def _inherit_bounds(parent, left, right, features):
-    """Hand a node's bounds to its children, parted in the middle by a monotone constraint."""
+    """Give a node's bounds to its children, divided in the middle by a monotone constraint."""
     left.lower, left.upper = parent.lower, parent.upper
     right.lower, right.upper = parent.lower, parent.upper
     if len(features.monotone) and parent.split.kind != CATEGORIES:
@@ -224,14 +224,14 @@ def _inherit_bounds(parent, left, right, features):
 
 @subkernel
 def add_children(tree, node, features, unit, rules):
-    """Make the two children of a node whose entries are parted; return the first."""
+    """Make the two children of a node whose entries have been partitioned; return the first."""
     nodes, counters, parent = tree.nodes, tree.counters[0], tree.nodes[node]
     left = counters.nodes
     counters.nodes += 2
     counters.leaves += 1
     parent.first_child = left
     n_left = np.int64(0)
-    for k in range(tree.ranges.shape[1]):  # parted: the left child's ranges are known
+    for k in range(tree.ranges.shape[1]):  # partitioned: the left child's ranges are known
         n_left += tree.ranges[left, k].end - tree.ranges[left, k].start
     g, h, l2 = parent.split.left_g, parent.split.left_h, _child_l2(parent, features, rules)
     for side in range(2):
@@ -253,7 +253,7 @@ def add_children(tree, node, features, unit, rules):
 
 @subkernel
 def may_split(tree, node, rules):
-    """Return whether a leaf is large and shallow enough to be looked at, and more leaves are wanted."""
+    """Return whether a leaf is large and shallow enough to be split, and more leaves are allowed."""
     one = tree.nodes[node]
     if tree.counters[0].leaves >= rules.max_leaves or one.depth >= rules.max_depth:
         return False
@@ -262,7 +262,7 @@ def may_split(tree, node, rules):
 
 @subkernel
 def next_leaf(tree, rules):
-    """Take the leaf whose turn it is out of those that wait; -1 if none is left."""
+    """Remove the next leaf from the waiting ones and return it; -1 if none is left."""
     heap, counters, nodes = tree.waiting, tree.counters[0], tree.nodes
     waiting = counters.waiting
     if waiting == 0 or counters.leaves >= rules.max_leaves:
@@ -285,7 +285,7 @@ def next_leaf(tree, rules):
 
 @subkernel
 def give_answers(tree, features, fine, rules):
-    """Add up the leaves' fine sums towards the root; write what every node answers, and its Σh."""
+    """Add up the leaves' fine sums towards the root; write every node's answer and its Σh."""
     nodes, n = tree.nodes, tree.counters[0].nodes
     for k in range(n - 1, -1, -1):
         node = nodes[k]
@@ -307,7 +307,7 @@ def give_answers(tree, features, fine, rules):
 
 @subkernel
 def _answer_finely(node, parent, fine, l2, rules):
-    """Write what a node answers by its fine sums; ``parent`` is the answer above it."""
+    """Write a node's answer from its fine sums; ``parent`` is the answer of its parent."""
     g, h = np.float64(node.fine_g) / fine.g, np.float64(node.fine_h) / fine.h
     rows = np.float64(node.rows)
     node.cover = h

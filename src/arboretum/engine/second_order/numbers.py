@@ -1,19 +1,20 @@
 """The best cut of a number: after each of its bins, missing values on either side in turn.
 
     bins           0    1    2    3   missing
-    Σg, Σh left    ├────┼────┼────┤             missing values right; the last cut parts them off
+    Σg, Σh left    ├────┼────┼────┤             missing values right; the last cut separates them
               m +  ├────┼────┤                  missing values left
 
-Where a node has no missing values, they go right as in XGBoost, or else with the many. A node's gains are
-written first and then searched for the largest, in loops that the compiler turns into wide instructions.
+Where a node has no missing values, they go right as in XGBoost, or otherwise with the majority. A node's
+gains are written first and then searched for the largest, in loops that the compiler turns into wide
+instructions.
 
-Most columns of a node hold nothing better than an earlier one. Where both sums of a node fit 32 bits, a
-column is first looked over in single precision and without a division, with room for what is rounded:
+Most columns of a node have no better cut than an earlier column. Where both sums of a node fit into 32 bits,
+a column is first checked in single precision and without a division, with a margin for rounding:
 
-    a² / p + d² / q > best     asked as     a²·q + d²·p > best · (1 - 10⁻⁵) · p·q      in some cut?
+    a² / p + d² / q > best     tested as    a²·q + d²·p > best · (1 - 10⁻⁵) · p·q      for some cut?
 
-This is asked of blocks of bins first, for the most that a cut within one could score, and then of the cuts
-of blocks that said yes. Only if one says yes again are the gains written, in double precision.
+The test is applied to blocks of bins first, with an upper bound for the score of the cuts within, and then to
+the cuts of blocks that pass. Only if a cut passes, too, are the gains computed in double precision.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ from arboretum.engine.second_order.score import (
 
 __all__ = ["scan_number", "scan_packed"]
 
-_INFINITY = np.int64(0x7FF0000000000000)  # its bits; larger ones are not numbers
+_INFINITY = np.int64(0x7FF0000000000000)  # its bits; larger ones are NaN
 _ZERO = np.int64(0)
-_CLEARLY = 1.0 - 1e-5  # times a number: below it by more than single precision rounds
-_HALVES = np.int64(1) << 31  # of sums in one number; below it both have a sign of their own
+_CLEARLY = 1.0 - 1e-5  # a number times this is smaller by more than rounding in single precision
+_HALVES = np.int64(1) << 31  # limit for packed sums, so that both halves have a sign bit
 _LARGE = 2.0**60  # in units of sums: up to here products stay finite in single precision
-_G, _H = np.uint64(1), np.uint64(0)  # halves of a packed number, as memory has them
+_G, _H = np.uint64(1), np.uint64(0)  # halves of a packed number, by their order in memory
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 _BLOCK = np.uint64(LANES)  # bins
 _BIT = np.uint32(1)
@@ -96,7 +97,7 @@ def _score_cuts(n, node, sign, rules, scratch):
 
 @subkernel
 def _first_largest(gain, bits, n):
-    """Return the place of the first largest gain above 0, or -1; what is not a number is passed over.
+    """Return the place of the first largest gain above 0, or -1; NaN is ignored.
 
     gain (at least n,) float64; bits (at least n,) int64, those of ``gain``.
     """
@@ -138,16 +139,16 @@ def scan_number(f, n, node, sign, rules, scratch):
         ):
             continue
         sum_g, sum_h = scratch.left_g[at], scratch.left_h[at]
-        heavier = 2 * sum_h >= node.h  # no value is missing: a later one goes with the many
+        heavier = 2 * sum_h >= node.h  # no missing values: later ones go with the majority
         towards = np.int64(side if missing else heavier and not rules.as_xgboost)
         keep_best(scratch.gain[at], f, at, towards, NUMBER, sum_g, sum_h, scratch)
 
 
 @subkernel
 def _outline(sums, n, before, turns):
-    """Write the sums before every block of bins, those of all at the end, and Σ|g| or a little more.
+    """Write the sums before every block of bins, the total at the end, and Σ|g| or slightly more.
 
-    Returns how many blocks there are.
+    Returns the number of blocks.
 
     sums (at least n,) int64; before (n_blocks + 1,) int64, written; turns (n_blocks,) int64, written.
     """
@@ -176,11 +177,11 @@ def _beats(g, rest_g, p, q, least):
 
 @subkernel
 def _mark_blocks(before, turns, blocks, missing, total, l2, limit, marks):
-    """Mark the blocks within which some cut might score ``limit``, in units of the sums.
+    """Mark the blocks in which a cut might score ``limit``, in units of the sums.
 
-    Left of a cut, Σh lies between the sums before and behind its block, and Σg at most half of Σ|g| beside
-    them. The score is convex, so no cut scores more than a corner of these ranges. Corners are whole
-    numbers, so that what they leave for the right side is not rounded, however small.
+    Left of a cut, Σh lies between the sums before and after its block, and Σg at most half of Σ|g| outside
+    the range of these sums. The score is convex, so no cut scores more than a corner of these ranges. Corners
+    are integers, so that the remainder for the right side is not rounded, however small.
 
     before (blocks + 1,) int64; turns (blocks,) int64; marks (blocks,) int64, written.
     """
@@ -206,9 +207,9 @@ def _mark_blocks(before, turns, blocks, missing, total, l2, limit, marks):
 
 @subkernel
 def _take_cuts(sums, before, marks, blocks, first, end, left, order):
-    """Write the sums left of the cuts first:end in marked blocks, and after which bins they are.
+    """Write the sums left of the cuts first:end in marked blocks, and the bins they come after.
 
-    A cut after a bin without rows is the cut before it. Returns how many cuts there are.
+    A cut after a bin without rows is the cut before it. Returns the number of cuts.
 
     sums (n_bins,) int64; before (blocks + 1,) int64; marks (blocks,) int64; left, order (n_bins,)
     int64, written.
@@ -227,7 +228,7 @@ def _take_cuts(sums, before, marks, blocks, first, end, left, order):
 
 @inline
 def _rounded_rows(both, share):
-    """Return `rows_of` of a sum of two in one number, as a whole number."""
+    """Return `rows_of` of a packed sum, as an integer."""
     return np.int32(np.float64(both & LOW32) * share + 0.5)
 
 
@@ -244,7 +245,7 @@ def _enough_rows(sums, n, cuts, from_left, node, rules):
     total = np.int32(0)
     for b in range(n):
         total += _rounded_rows(sums[b], share)
-    if not from_left:  # the right side is counted, the left one has the rest
+    if not from_left:  # the right side is counted, the left side gets the rest
         low, high = total - high, total - low
     first, end, rows = np.int64(0), cuts, _rounded_rows(sums[0], share)
     while first < cuts and rows < low:
@@ -259,7 +260,7 @@ def _enough_rows(sums, n, cuts, from_left, node, rules):
 
 @subkernel
 def _score_packed(left, missing, n, node, rules, gain):
-    """`_score_cuts` for sums of two in one number, where scores are G² / (H + λ); ``missing`` goes left.
+    """`_score_cuts` for packed sums, where scores are G² / (H + λ); ``missing`` goes left.
 
     left (at least n,) int64; gain (at least n,) float64, written.
     """
@@ -292,9 +293,9 @@ def _may_beat(left, missing, n, total, l2, limit):
 
 @subkernel
 def _best_cut(sums, blocks, missing, first, end, node, rules, limit, scratch):
-    """Return the place of the best of the cuts first:end among those taken; -1: none beats the best so far.
+    """Return the place of the best of the cuts first:end among those taken; -1: no cut beats the best so far.
 
-    A ``limit`` that is not above 0 tells nothing.
+    If ``limit`` is not above 0, all blocks are searched.
 
     sums (n_bins,) int64.
     """
@@ -319,7 +320,7 @@ def _best_cut(sums, blocks, missing, first, end, node, rules, limit, scratch):
 
 @inline
 def scan_packed(f, n, sums, missing, node, rules, scratch):
-    """`scan_number` for sums of two in one number, where scores are G² / (H + λ).
+    """`scan_number` for packed sums, where scores are G² / (H + λ).
 
     sums (at least n,) int64.
     """
@@ -334,7 +335,7 @@ def scan_packed(f, n, sums, missing, node, rules, scratch):
         if not (looks_over and limit < _LARGE):
             limit = -np.inf
         at = _best_cut(sums, blocks, with_left, _ZERO, cuts, node, rules, limit, scratch)
-        if at >= 0 and rules.min_rows > 0.0:  # only now: most columns have nothing to offer anyway
+        if at >= 0 and rules.min_rows > 0.0:  # checked last: most columns have no better cut
             first, end = _enough_rows(sums, n, cuts, from_left, node, rules)
             if not first <= scratch.order[at] < end:
                 at = _best_cut(sums, blocks, with_left, first, end, node, rules, limit, scratch)
@@ -342,7 +343,7 @@ def scan_packed(f, n, sums, missing, node, rules, scratch):
             continue
         both = scratch.left_g[at] + with_left
         sum_g, sum_h = both >> 32, both & LOW32
-        heavier = 2 * sum_h >= node.h  # no value is missing: a later one goes with the many
+        heavier = 2 * sum_h >= node.h  # no missing values: later ones go with the majority
         towards = np.int64(side if missing else heavier and not rules.as_xgboost)
         gain, cut = scratch.gain[at], scratch.order[at]
         keep_best(gain, f, cut, towards, NUMBER, sum_g, sum_h, scratch)

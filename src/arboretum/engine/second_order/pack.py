@@ -1,4 +1,4 @@
-"""Gradients as small whole numbers: what histograms add up.
+"""Gradients as small integers, which histograms add up.
 
 A round's g and h are scaled by powers of two to 16 bits and rounded up or down at random, by a hash of
 (seed, row): unbiased, and the same on every machine. A row that takes part in a tree is one entry:
@@ -6,8 +6,8 @@ A round's g and h are scaled by powers of two to 16 bits and rounded up or down 
     63            32 31      16 15       0
     row number       g (signed)  h
 
-Sums of whole numbers do not depend on their order, so neither threads nor blocks of rows change a bit
-of the model. What leaves answer is summed again from finer numbers (`add_fine`).
+Sums of integers do not depend on their order, so neither threads nor blocks of rows change a bit of the
+model. The answers of leaves are computed from separate sums of finer numbers (`add_fine`).
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ _OF_G, _OF_H = np.uint64(0), np.uint64(1)  # columns of fine sums
 
 
 class GivenRows(NamedTuple):
-    """What a tree is grown for."""
+    """The derivatives and rows that a tree is grown from."""
 
     g: np.ndarray  # (n_rows,) float32, by row
     h: np.ndarray  # (n_rows,) float32
-    rows: np.ndarray  # (n_taking_part,) uint32, those that take part, ascending; empty: all
-    factor: np.ndarray  # (n_taking_part,) float32, what each of them counts; empty: 1
+    rows: np.ndarray  # (n_taking_part,) uint32, the rows that take part, ascending; empty: all
+    factor: np.ndarray  # (n_taking_part,) float32, the weight of each of them; empty: 1
     most: float  # the largest factor
-    key: np.uint64  # of what is rounded at random
+    key: np.uint64  # for rounding at random
 
 
 class Scales(NamedTuple):
-    """Powers of two that make whole numbers of g and h; written when a tree begins."""
+    """Powers of two that scale g and h to integers; written when a tree begins."""
 
     largest: np.ndarray  # (n_blocks,) PAIR, the largest |g| and h of every block of rows
     chosen: np.ndarray  # (1,) SCALES
@@ -66,10 +66,10 @@ class Scales(NamedTuple):
 
 @subkernel
 def find_largest(given, start, end, largest):
-    """Write the largest |g| and h of the rows start:end; infinity if one is no number, or h below 0.
+    """Write the largest |g| and h of the rows start:end; infinity if one is NaN, or h is below 0.
 
-    Without their sign, numbers are ordered as their bits, and what is infinite, not a number or a negative
-    h comes out above every finite number.
+    Without their sign, floats are ordered like their bits; infinity, NaN and negative h come out above every
+    finite number.
     """
     g, h = given.g.view(np.uint32), given.h.view(np.uint32)
     most_g, most_h = np.uint32(0), np.uint32(0)
@@ -83,7 +83,7 @@ def find_largest(given, start, end, largest):
 
 @subkernel
 def _of_bits(bits):
-    """Return the number ≥ 0 that has such bits as a float32; infinity for what is none."""
+    """Return the float32 ≥ 0 that has these bits; infinity for NaN and negative numbers."""
     if bits >= _INFINITY:
         return np.inf
     fraction, exponent = np.float64(bits & _FRACTION), np.int64(bits >> _EXPONENT)
@@ -94,7 +94,7 @@ def _of_bits(bits):
 
 @subkernel
 def choose_scales(given, scales, n_rows):
-    """Make the scales of a block's largest numbers; return whether all derivatives are good."""
+    """Choose the scales from the blocks' largest numbers; return whether all derivatives are valid."""
     g, h = 0.0, 0.0
     for b in range(len(scales.largest)):
         g, h = max(g, scales.largest[b].g), max(h, scales.largest[b].h)
@@ -114,7 +114,8 @@ def choose_scales(given, scales, n_rows):
 def _share(bits):
     """Return 32 bits as a number in [0, 1).
 
-    Like all of an entry it is made by conversions of 32 bits with a sign, which wide instructions can do.
+    Like all of an entry it is computed by conversions of signed 32-bit integers, which wide instructions
+    support.
     """
     return (np.float64(np.int32(bits ^ _SIGN)) + 2147483648.0) * 2.3283064365386963e-10
 
@@ -150,10 +151,10 @@ def fill_entries(given, small, start, end, entries):
 
 @subkernel
 def fetched_until(entries, first, last, apart):
-    """Return up to which of the entries first:last it pays to fetch ahead what is read for rows.
+    """Return up to which of the entries first:last it pays to prefetch the values of rows.
 
-    None where they lie up to ``apart`` from each other, upwards or downwards: the processor fetches what
-    follows unasked then, and asking takes longer.
+    That is none if rows are up to ``apart`` from each other, ascending or descending: then the processor
+    prefetches by itself, and explicit prefetching is slower.
 
     entries (n_entries,) uint64.
     """
@@ -172,7 +173,7 @@ def _fine(value, scale):
 
 @subkernel
 def mark_rows(entries, start, end, leaf, leaf_of):
-    """Note the leaf of the rows of entries start:end.
+    """Write the leaf of the rows of entries start:end.
 
     entries (n_entries,) uint64; leaf_of (n_rows,) int32, written.
     """

@@ -1,7 +1,7 @@
-"""Derivatives of LambdaMART: pairs of rows in a list pull each other apart.
+"""Derivatives of LambdaMART: pairs of rows in a list push each other apart.
 
-A pair of unlike labels has the loss log(1 + e**(-σ (s_better - s_worse))) times Δ, how much the metric
-of the list would change if the two swapped places (Burges 2010):
+A pair with different labels has the loss log(1 + e**(-σ (s_better - s_worse))) times Δ, the change of the
+list's metric if the two swapped places (Burges 2010):
 
     ρ = 1 / (1 + e**(σ (s_better - s_worse)))     g_better -= σ ρ Δ          g_worse += σ ρ Δ
                                                   h        += σ² ρ (1 - ρ) Δ   for both
@@ -28,7 +28,7 @@ PAIRWISE, NDCG, MAP = 0, 1, 2
 
 
 class QueryLists(NamedTuple):
-    """What is ranked: list q holds the rows ``start[q]`` up to ``start[q + 1]``."""
+    """The lists to rank: list q has the rows ``start[q]`` up to ``start[q + 1]``."""
 
     start: np.ndarray  # (n_lists + 1,) int64
     score: np.ndarray  # (n_rows,) float64, by row
@@ -37,30 +37,30 @@ class QueryLists(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """How pairs are chosen and what they count."""
+    """How pairs are chosen and weighted."""
 
     metric: int  # PAIRWISE, NDCG or MAP
-    top: int  # pairs have one row among so many first ones; 0: pairs are drawn
+    top: int  # pairs have one row among the first ``top``; 0: pairs are drawn
     drawn: int  # pairs drawn for every row
-    key: np.uint64  # of the draws
+    key: np.uint64  # key of the draws
     sigma: float
-    factor: float  # of the curvature
-    least: float  # value of ρ (1 - ρ)
+    factor: float  # factor of the curvature
+    least: float  # smallest value of ρ (1 - ρ)
     by_score: bool  # divide Δ by 0.01 + the difference of the scores
     by_sum: bool  # divide a list's derivatives by their size
 
 
 class RankingScratch(NamedTuple):
-    """Places to write to, as long as the longest list. What has no other order is by falling score."""
+    """Scratch arrays as long as the longest list; in order of falling score if nothing else is stated."""
 
     order: np.ndarray  # (longest list,) int64: the list's rows by falling score
-    by_gain: np.ndarray  # (longest list,) int64: likewise by falling gain
+    by_gain: np.ndarray  # (longest list,) int64: the same by falling gain
     place: np.ndarray  # (longest list,) int64: of each row in ``order``
     spare: np.ndarray  # (longest list,) int64
     score: np.ndarray  # (longest list,) float64
     gain: np.ndarray  # (longest list,) float64
     hits: np.ndarray  # (longest list,) float64: relevant rows so far
-    harmonic: np.ndarray  # (longest list,) float64: Σ 1 / place of them
+    harmonic: np.ndarray  # (longest list,) float64: Σ 1 / place of these rows
     g: np.ndarray  # (longest list,) float64: sums over pairs
     h: np.ndarray  # (longest list,) float64
     delta: np.ndarray  # (longest list,) float64: of the pairs of one row
@@ -96,7 +96,7 @@ def lambda_derivatives(lists, rules, scratch, first, last, g, h):
 # ---------------------------------------------------------------------- a list
 @subkernel
 def _prepare(lists, rules, scratch, lo, n):
-    """Put a list in order and its sums to zero; return what its metric is divided by."""
+    """Sort a list and set its sums to zero; return the divisor of its metric."""
     _sort(lists.score, lo, n, scratch.order, scratch.spare)
     if rules.metric == NDCG or rules.top == 0:
         _sort(lists.gain, lo, n, scratch.by_gain, scratch.spare)
@@ -146,7 +146,7 @@ def _sort(key, lo, n, order, spare):
 # ---------------------------------------------------------------------- pairs
 @subkernel
 def _top_pairs(lists, rules, scratch, n, inverse):
-    """Pair every row among the first with all after it; return the sum of all pushes, both ways."""
+    """Pair each of the first rows with all rows after it; return the sum of pushes, in both directions."""
     size = 0.0
     spread = scratch.score[0] != scratch.score[n - 1]
     for a in range(min(rules.top, n)):
@@ -157,7 +157,7 @@ def _top_pairs(lists, rules, scratch, n, inverse):
 
 @subkernel
 def _drawn_pairs(lists, rules, scratch, lo, n, inverse):
-    """Pair every row with a few drawn among those of another gain; equal gains stand together."""
+    """Pair every row with a few drawn from the rows of another gain; equal gains are neighbours."""
     spread = scratch.score[0] != scratch.score[n - 1]
     begin = 0
     while begin < n:
@@ -207,7 +207,7 @@ def _changes(lists, rules, scratch, a, first, last, inverse):
 
 @subkernel
 def _push(rules, scratch, a, first, last, spread):
-    """Let the row at place a and later ones push each other; return the sum, both ways.
+    """Let the row at place a and later ones push each other; return the sum of pushes, in both directions.
 
     One loop for each result, over slices: LLVM does not turn loops over many arrays, or from an index
     that might be negative, into vector instructions.

@@ -1,9 +1,9 @@
-"""The trees of several rounds in one compiled call, for tables that one thread is soon done with.
+"""The trees of several rounds in one compiled call, for tables so small that one thread is enough.
 
-On a small table a tree takes some ten microseconds, less than it takes to hand the grower's many arrays
-from Python to compiled code. So all outputs of a round are grown, added to the scores and written down
-together, and so are the rounds that follow, as long as nothing has to be looked at between them; they
-become `Tree` objects later, many at a time (grow/decoding.py).
+On a small table a tree takes some ten microseconds, less than passing the grower's many arrays from Python to
+compiled code. So the trees for all outputs of a round are grown, added to the scores and written to a log in
+one call, and so are the rounds that follow, as long as nothing has to be evaluated between them. They become
+`Tree` objects later, many at a time (grow/decoding.py).
 
     scores ──► g, h of every output ──► tree, tree, … ──► scores += η · tree ──► next round
                                              └──► log: nodes of all trees, one after another
@@ -37,16 +37,16 @@ class Log(NamedTuple):
     members: np.ndarray  # (room, n_words) uint32
     start: int  # where the next tree's nodes are written
     ends: np.ndarray  # (n_trees,) int64, where the nodes of every tree end; written
-    most_nodes: int  # that a round may have
+    most_nodes: int  # the most nodes that a round may have
 
 
 class RoundTarget(NamedTuple):
-    """What trees are grown for."""
+    """The loss, labels and scores that trees are grown for."""
 
     loss: LossKernel
     y: np.ndarray  # (n_rows,) float64, by row
     weight: np.ndarray  # (n_rows,) float64, by row; empty: 1
-    score: np.ndarray  # (n_rows, n_outputs) float64, what the trees so far add up to
+    score: np.ndarray  # (n_rows, n_outputs) float64, the sum of the trees so far
     g: (
         np.ndarray
     )  # (n_outputs, n_rows) float32, written anew in every round unless the loss is GIVEN
@@ -54,28 +54,28 @@ class RoundTarget(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """Which rounds are made, and how."""
+    """Which rounds are grown, and how."""
 
     seed: np.uint64
     first: int  # the number of the first round
     rounds: int
-    step: float  # what answers are multiplied by
-    step_alone: float  # the same, of trees that were not split (on histograms)
+    step: float  # the factor of answers
+    step_alone: float  # the same, for trees without a split (on histograms)
     moves: bool  # answers are added to the scores
-    may_stick: bool  # a round of trees that were not split is the last
+    may_stick: bool  # a round of trees without splits is the last
 
 
 class OnHistograms(NamedTuple):
-    """What trees are grown on histograms with."""
+    """The arguments for growing trees on histograms."""
 
     parts: Parts
     state: State
     scratch: SplitScratch
-    team: np.ndarray  # (48,) int64, of one thread (engine/team.py)
+    team: np.ndarray  # (48,) int64, a team of one thread (engine/team.py)
 
 
 class OnLists(NamedTuple):
-    """What exact trees are grown with."""
+    """The arguments for growing exact trees."""
 
     tree: GrowingExactTree
     table: ExactTable
@@ -85,7 +85,7 @@ class OnLists(NamedTuple):
 
 @subkernel
 def _write_down(tree, step, log, at, values):
-    """Copy the nodes of a tree to the log, their answers multiplied; the answers are written, too.
+    """Copy the nodes of a tree to the log with scaled answers, which are also written to ``values``.
 
     values (most nodes,) float64, written.
     """
@@ -99,7 +99,7 @@ def _write_down(tree, step, log, at, values):
 
 @inline
 def _grow_on_histograms(trees, given, n_rows, turn, log, at, values):
-    """Grow a tree and write it down from ``at`` on; return its nodes, 0 if a derivative is not good.
+    """Grow a tree, write it to the log from ``at`` on, return its size; 0: a derivative is invalid.
 
     values (most nodes,) float64, written.
     """
@@ -127,28 +127,28 @@ def _add_leaves(entries, log, at, end, score, k):
 
 @kernel(makes_arrays=True)
 def grow_rounds(derive, histogram, exact, features, given, target, turn, columns, log):
-    """Make some rounds: a tree for every output; return how many trees were made.
+    """Grow some rounds, a tree for every output in each; return the number of trees.
 
-    It ends early where the log is full, after a round that is stuck (`Turn.may_stick`), and where a
-    derivative is not good: then, the trees do not make whole rounds.
+    It ends early when the log is full, after a round without splits (`Turn.may_stick`), and when a derivative
+    is invalid; in the last case the trees do not make whole rounds.
 
     Parameters
     ----------
     derive : int
-        Address of what takes the derivatives (`loss.find_derive`).
+        Address of the kernel that computes the derivatives (`loss.find_derive`).
     histogram : OnHistograms, or None
     exact : OnLists, or None
         One of the two is not None.
     features : (width,) int64 array
-        Those of the tree that grows, written.
+        The features of the growing tree, written.
     given : GivenRows
-        The rows that take part; its g, h and key are not looked at.
+        The rows that take part; its g, h and key are not read.
     target : RoundTarget
     turn : Turn
     columns : (outputs or 1, width) int64 array
-        The features every tree may ask for; one line serves all.
+        The features every tree may split on; a single line is for all outputs.
     log : Log
-        Where the nodes are written, their answers multiplied.
+        Where the nodes are written, with scaled answers.
     """
     made, n_outputs, at = 0, len(target.g), log.start
     n_rows = len(given.rows) if len(given.rows) else len(target.y)

@@ -1,16 +1,16 @@
-"""What splits are scored by: settings, formulas, and what the scans of features share.
+"""How splits are scored: settings, formulas, and the arrays shared by the scans of features.
 
-Sums are whole numbers; G and H are the sums times a power of two. A set of rows answers b and is scored by
-twice what b saves:
+Sums are integers; G and H are the sums times a power of two. The answer b of a set of rows and its score,
+twice the reduction of the loss by b, are:
 
     b     = -soft(G, α) / (H + λ)       clipped to ±max_delta_step and to the bounds of constraints
     b     = (b · n/s + b_parent) / (n/s + 1)                      path_smooth = s
     score = -(2 · soft(G, α) · b + (H + λ) · b²)                   G² / (H + λ) where nothing else is set
     gain  = score left + score right - score of the node
 
-How many rows a side has is told as LightGBM tells it: a bin has its share of the node's rows by its H,
-rounded; the bins of one side are added up, and the other side has the rest. Where rows differ much in H,
-this is far from the truth, and so are the splits that ``min_rows`` lets pass.
+The number of rows on a side is estimated as LightGBM does: a bin gets a share of the node's rows in
+proportion to its H, rounded; the bins of one side are added up, and the other side gets the rest. Where H
+differs much between rows, the estimates are far off, and ``min_rows`` is enforced only roughly.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ __all__ = [
     "score",
 ]
 
-_TIE = 1e-12  # gains closer to nothing than this share of the scores they are made of are nothing
+_TIE = 1e-12  # gains below this share of the node's score count as zero
 
 
 class Features(NamedTuple):
-    """Where the bins of every feature stand."""
+    """Where the bins of every feature are stored."""
 
     storage: np.ndarray  # (n_features,) int32, the stored column
-    offset: np.ndarray  # (n_features,) int32, its first code there; 0 for a column of its own
+    offset: np.ndarray  # (n_features,) int32, its first code there; 0 if not bundled
     n_bins: np.ndarray  # (n_features,) int32
     default_bin: (
         np.ndarray
-    )  # (n_features,) int32, of a bundled column: what is not stored, n_bins: missing; else -1
+    )  # (n_features,) int32, the bin a bundle leaves out (n_bins: missing); else -1
     is_category: np.ndarray  # (n_features,) bool
     monotone: np.ndarray  # (n_features,) int8, or empty
 
@@ -66,22 +66,22 @@ class SplitRules(NamedTuple):
     min_rows: float
     cat_l2: float
     cat_smooth: float
-    cat_min_rows: float  # categories of fewer rows take no part
+    cat_min_rows: float  # categories with fewer rows are ignored
     max_cat_threshold: int
-    max_onehot: int  # so many categories are parted one against the rest
+    max_onehot: int  # with up to this many categories, one is split from the rest
     min_group: float
     max_depth: int
     max_leaves: int
     depth_first: bool  # smallest depth first instead of largest gain
-    level_columns: int  # drawn at every depth; 0: all
-    node_columns: int  # drawn at every node of those; 0: all
-    as_xgboost: bool = False  # categories, and where missing values go if a node has none
+    level_columns: int  # number drawn at every depth; 0: all
+    node_columns: int  # number drawn from those at every node; 0: all
+    as_xgboost: bool = False  # for categories, and for missing values where a node has none
 
 
 class SplitScratch(NamedTuple):
-    """What a scan writes on; one per thread."""
+    """Scratch arrays for a scan; one per thread."""
 
-    g: np.ndarray  # (most bins + 1,) int64, a number per bin and one for the missing
+    g: np.ndarray  # (most bins + 1,) int64, one per bin and one for missing values
     h: np.ndarray  # (most bins + 1,) int64
     left_g: np.ndarray  # (most bins + 1,) int64, sums up to a bin
     left_h: np.ndarray  # (most bins + 1,) int64
@@ -105,13 +105,13 @@ class ScannedNode(NamedTuple):
     g_unit: float
     h_unit: float
     rows: float
-    answer: float  # what the children lean on
+    answer: float  # used for path smoothing of the children
     lower: float
     upper: float
-    share: float  # rows that one unit of Σh stands for
+    share: float  # rows per unit of Σh
     is_plain: bool  # scores are G² / (H + λ)
     score: float  # what a cut must beat
-    set_score: float  # what a division of categories must beat
+    set_score: float  # what a split on categories must beat
 
 
 @inline
@@ -123,7 +123,7 @@ def _soft(g, l1):
 
 @subkernel
 def answer(g, h, rows, parent, lower, upper, l2, rules):
-    """Return what rows with such sums answer; ``parent`` is NaN at the root."""
+    """Return the answer of rows with these sums; ``parent`` is NaN at the root."""
     curvature = h + l2
     b = -_soft(g, rules.l1) / curvature if curvature > 0.0 else 0.0
     if rules.max_delta_step > 0.0:
@@ -136,7 +136,7 @@ def answer(g, h, rows, parent, lower, upper, l2, rules):
 
 @subkernel
 def score(g, h, b, l2, rules):
-    """Return twice what the answer b saves."""
+    """Return twice the reduction of the loss by the answer b."""
     return -(2.0 * _soft(g, rules.l1) * b + (h + l2) * b * b)
 
 
@@ -150,7 +150,7 @@ def is_plain(lower, upper, rules):
 
 @subkernel
 def part_bounds(left, right, sign):
-    """Part the bounds of two nodes in the middle of their answers where a monotone constraint asks."""
+    """Divide the bounds of two nodes in the middle of their answers if a monotone constraint needs it."""
     middle = left.answer / 2.0 + right.answer / 2.0
     if sign > 0:
         left.upper = right.lower = middle
@@ -160,7 +160,7 @@ def part_bounds(left, right, sign):
 
 @inline
 def plain_gain(a, c, total_g, total_h, node_score, l2, least):
-    """Return what a cut gains that has G = a and H = c on its left, where scores are G² / (H + λ)."""
+    """Return the gain of a cut with G = a and H = c on its left, where scores are G² / (H + λ)."""
     d, e = total_g - a, total_h - c
     p, q = c + l2, e + l2
     gain = (a * a * q + d * d * p) / (
@@ -185,7 +185,7 @@ def is_worth(gain, node_score, rules):
 
 @subkernel
 def keep_best(gain, f, b, missing_left, kind, left_g, left_h, scratch):
-    """Write down the best split so far."""
+    """Keep a split as the best so far."""
     best = scratch.best[0]
     best.gain, best.feature, best.bin, best.kind = gain, f, b, kind
     best.missing_left, best.left_g, best.left_h = missing_left, left_g, left_h
@@ -193,5 +193,5 @@ def keep_best(gain, f, b, missing_left, kind, left_g, left_h, scratch):
 
 @inline
 def rows_of(h, share):
-    """Return how many rows a bin has, as LightGBM tells it: its share of the node's rows by its H."""
+    """Return the estimated number of rows of a bin, as LightGBM does: in proportion to its H."""
     return np.floor(np.float64(h) * share + 0.5)

@@ -1,8 +1,8 @@
-"""The best split of a node, read off its histograms feature by feature.
+"""The best split of a node, found in its histograms feature by feature.
 
 histogram of a column ──► bins of a feature ──► cuts of a number      numbers.py
                                             └─► sets of categories    categories.py
-                                                      └──► the best so far stays, of equals the first
+                                                      └──► the best so far is kept, the first of equals
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["best_of"]
 
 @inline
 def _load(hist, starts, f, features, node, scratch):
-    """Copy a feature's bins; return how many there are. The missing rows come after them.
+    """Copy a feature's bins, with missing values after them; return the number of bins.
 
     hist (n_sums,) int64; starts (n_columns + 1,) int64.
     """
@@ -57,7 +57,7 @@ def _load(hist, starts, f, features, node, scratch):
 
 @inline
 def _pack(hist, start, bins, both):
-    """Put Σg and Σh of a column's bins, missing values last, into one number each.
+    """Pack Σg and Σh of every bin of a column, missing values last, into one number.
 
     hist (n_sums,) int64; both (bins,) int64, written.
     """
@@ -67,7 +67,7 @@ def _pack(hist, start, bins, both):
 
 @subkernel
 def best_of(hist, starts, columns, first, last, features, node, rules, scratch):
-    """Find the best split among ``columns[first:last]``; the first of equals stays.
+    """Find the best split among ``columns[first:last]``; the first of equals is kept.
 
     hist (n_sums,) int64; starts (n_columns + 1,) int64; columns (n_features,) int64.
     """

@@ -1,17 +1,17 @@
-"""What the leaves of a small tree can tell apart: cells of values, and groups of leaves with few states.
+"""Which values the leaves of a small tree distinguish: cells of values, and groups of leaves with few states.
 
-The values of a column are numbered by the thresholds of the model or by its categories, a last code is for
-missing values. Codes that a tree does not tell apart make a *cell*. A leaf is a bit, and the mask of a cell
-has the leaves whose paths let it by; up to 64 leaves, a *part* of a tree, are looked at together:
+The values of a column are numbered by the thresholds of the model or by its categories; the last code is for
+missing values. Codes that a tree does not distinguish make a *cell*. A leaf is a bit, and the mask of a cell
+has the leaves whose paths accept it; up to 64 leaves, a *part* of a tree, are processed together:
 
-    column 3, cells     codes 0-4    5-11    12-30    missing          leaves that ask for it: 0, 1, 4
+    column 3, cells     codes 0-4    5-11    12-30    missing          leaves that split on it: 0, 1, 4
     mask                1 1 . . 1    0 1 1 1 .        like the first
 
-Some of the leaves make a group if they have few *states*: of every column, cells whose masks agree on these
-leaves are one class, and a state is a class of every column. So thresholds one behind the other, columns
-asked for again, missing values and sets of categories are all the same thing.
+Some of the leaves make a group if they have few *states*. In every column, cells whose masks agree on these
+leaves make one class; a state is one class for every column. So chains of thresholds, columns that a path
+splits on again, missing values and sets of categories are all treated alike.
 
-    largest branches whose states fit  ──►  each goes into the first group where it fits besides
+    largest branches whose states fit  ──►  each goes into the first group that has room for it
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = [
 ]
 __all__ += ["is_asked", "mark_classes"]
 
-LEAVES = 64  # of a part: bits of a word
+LEAVES = 64  # of a part: the bits of a word
 _ONE = np.uint64(1)
 _THRESHOLD, _SUBSET, _MULTIWAY = 1, 2, 3
 
@@ -46,54 +46,52 @@ _THRESHOLD, _SUBSET, _MULTIWAY = 1, 2, 3
 class Codes(NamedTuple):
     """How values become codes."""
 
-    rank: (
-        np.ndarray
-    )  # (n_nodes,) int32, of every node: codes up to this one lie at or below its threshold
+    rank: np.ndarray  # (n_nodes,) int32: codes up to this one lie at or below the node's threshold
     n_codes: (
         np.ndarray
-    )  # (n_columns,) int32, codes of every column, the last one for missing values
-    by_category: np.ndarray  # (n_columns,) uint8, of every column: a code is a category
+    )  # (n_columns,) int32, number of codes, the last of which is for missing values
+    by_category: np.ndarray  # (n_columns,) uint8, 1: the codes are categories
 
 
 class Branches(NamedTuple):
-    """Of every node of all trees, what is below it."""
+    """The part of the tree below every node, for all trees."""
 
-    parent: np.ndarray  # (n_nodes,) int32; a root is its own
-    place: np.ndarray  # (n_nodes,) int32, in the order of the nodes (edges.py)
-    size: np.ndarray  # (n_nodes,) int32, nodes, with itself
+    parent: np.ndarray  # (n_nodes,) int32; a root is its own parent
+    place: np.ndarray  # (n_nodes,) int32, its place in the order of the nodes (edges.py)
+    size: np.ndarray  # (n_nodes,) int32, number of nodes, including itself
     leaves: np.ndarray  # (n_nodes,) int32
-    before: np.ndarray  # (n_nodes,) int32, leaves that stand before it in the order
+    before: np.ndarray  # (n_nodes,) int32, number of leaves before it in the order
 
 
 class AskedTrees(NamedTuple):
-    """What all trees ask and say."""
+    """The splits and the numbers of all trees."""
 
     describe: int  # address of `describe_part`
     paths: Paths
     edges: Edges
     branches: Branches
     codes: Codes
-    value: np.ndarray  # (n_nodes, n_numbers) float64, what nodes add
+    value: np.ndarray  # (n_nodes, n_numbers) float64, the numbers that nodes add
 
 
 class CellPart(NamedTuple):
     """A part of a tree, at most LEAVES leaves, and the groups that they make."""
 
-    leaf: np.ndarray  # (LEAVES,) int32, their nodes
-    asks: np.ndarray  # (nodes,) int32, nodes that ask, those above the part first
-    column: np.ndarray  # (columns,) int32, asked for
-    slot: np.ndarray  # (columns,) int32, place of a column among those asked for; -1
+    leaf: np.ndarray  # (LEAVES,) int32, the nodes of its leaves
+    asks: np.ndarray  # (nodes,) int32, nodes that split, those above the part first
+    column: np.ndarray  # (columns,) int32, the columns they split on
+    slot: np.ndarray  # (columns,) int32, place of a column in ``column``; -1: not in use
     cell_at: np.ndarray  # (columns + 1,) int32, where the cells of a column begin
     first_code: np.ndarray  # (cells,) int32
     mask: np.ndarray  # (cells,) uint64
     share: (
         np.ndarray
-    )  # (LEAVES, columns) float64, that a path lets by of a column; -1: it does not ask
-    kind: np.ndarray  # (cells,) int32, the class of every cell, for the group at hand
-    classes: np.ndarray  # (columns,) int32, how many there are
+    )  # (LEAVES, columns) float64, share of rows that its column lets through; -1: not split on
+    kind: np.ndarray  # (cells,) int32, the class of every cell, for the current group
+    classes: np.ndarray  # (columns,) int32, number of classes
     group: np.ndarray  # (LEAVES,) uint64, the leaves of every group
     waiting: np.ndarray  # (LEAVES + 1,) int32
-    found: np.ndarray  # (2,) int64, how many leaves, and columns asked for, it has
+    found: np.ndarray  # (2,) int64, number of leaves and of columns in use
 
 
 @kernel
@@ -147,7 +145,7 @@ def _bits(low, high):
 
 @subkernel
 def _find_cells(paths, codes, part, n_asks, n_columns):
-    """Write the first code of every cell of every column asked for."""
+    """Write the first code of every cell of every column in use."""
     at = np.int32(0)
     for g in range(n_columns):
         f = part.column[g]
@@ -164,7 +162,7 @@ def _find_cells(paths, codes, part, n_asks, n_columns):
                 if paths.feature[part.asks[k]] != f:
                     continue
                 code, place = codes.rank[part.asks[k]] + 1, at
-                while part.first_code[place - 1] > code:  # in order, and each once
+                while part.first_code[place - 1] > code:  # sorted and without repeats
                     place -= 1
                 if part.first_code[place - 1] == code or code >= last:
                     continue
@@ -179,9 +177,9 @@ def _find_cells(paths, codes, part, n_asks, n_columns):
 
 @kernel
 def describe_part(paths, edges, branches, codes, root, part):
-    """Describe the part of a tree below a node; `part.found` is how many leaves and columns asked for it has.
+    """Describe the part of a tree below a node; `part.found` gets its numbers of leaves and columns in use.
 
-    Three kernels need it, so it is compiled once, apart, and called by address.
+    Three kernels need it, so it is compiled once, by itself, and called by address.
 
     branches (parent, place, ...) a `Branches`.
     """
@@ -208,7 +206,7 @@ def describe_part(paths, edges, branches, codes, root, part):
     _find_cells(paths, codes, part, n_asks, n_columns)
     for cell in range(part.cell_at[n_columns]):
         part.mask[cell] = _bits(0, n_leaves)
-    below = root  # the node under the one that asks, on the way up from the part
+    below = root  # the child of the splitting node on the way up from the part
     for k in range(n_asks):
         node = part.asks[k]
         g, first_child = part.slot[paths.feature[node]], paths.first_child[node]
@@ -229,7 +227,7 @@ def describe_part(paths, edges, branches, codes, root, part):
         node = part.leaf[leaf]
         while edges.depth[node] > 0:
             g = part.slot[edges.column[node]]
-            if part.share[leaf, g] < 0.0:  # the lowest edge has the share of all
+            if part.share[leaf, g] < 0.0:  # the lowest edge has the product of all shares
                 part.share[leaf, g] = edges.share[node]
             node = branches.parent[node]
     for g in range(n_columns):
@@ -239,7 +237,7 @@ def describe_part(paths, edges, branches, codes, root, part):
 
 @subkernel
 def count_states(part, n_columns, leaves, most):
-    """Return how many states some leaves have, or more than ``most`` if it is more."""
+    """Return how many states some leaves have; any number above ``most`` if there are more."""
     states = np.int64(1)
     for g in range(n_columns):
         low, high = part.cell_at[g], part.cell_at[g + 1]
@@ -259,7 +257,7 @@ def count_states(part, n_columns, leaves, most):
 
 @subkernel
 def mark_classes(part, n_columns, leaves):
-    """Write the class of every cell as some leaves see it, and how many classes columns have."""
+    """Write the class of every cell for some leaves, and the number of classes of every column."""
     for g in range(n_columns):
         low, high = part.cell_at[g], part.cell_at[g + 1]
         n = np.int32(0)
@@ -276,7 +274,7 @@ def mark_classes(part, n_columns, leaves):
 
 @subkernel
 def is_asked(part, n_leaves, g, leaves):
-    """Return whether the path of some of the leaves asks for a column."""
+    """Return whether the path to any of the leaves splits on a column."""
     asked = False
     for leaf in range(n_leaves):
         asked |= (leaves >> np.uint64(leaf)) & _ONE > 0 and part.share[leaf, g] >= 0.0
@@ -285,7 +283,7 @@ def is_asked(part, n_leaves, g, leaves):
 
 @subkernel
 def group_part(edges, paths, branches, root, n_columns, most, part):
-    """Part the leaves into groups of at most so many states, or of one leaf; return how many groups.
+    """Divide the leaves into groups of at most ``most`` states, or of one leaf; return the number of groups.
 
     branches (parent, place, ...) a `Branches`.
     """
@@ -301,7 +299,7 @@ def group_part(edges, paths, branches, root, n_columns, most, part):
             first, end = edges.order[branches.place[node] + 1], branches.place[node]
             end += branches.size[node]
             child = first
-            while True:  # branches stand one behind the other
+            while True:  # branches follow one another
                 part.waiting[n_waiting] = child
                 n_waiting += 1
                 after = branches.place[child] + branches.size[child]
@@ -324,7 +322,7 @@ def group_part(edges, paths, branches, root, n_columns, most, part):
 
 @inline
 def describe(questions, root, part):
-    """Describe the part below a node; return its leaves and the columns asked for."""
+    """Describe the part below a node; return its numbers of leaves and of columns in use."""
     paths, edges, branches, codes = (
         questions.paths,
         questions.edges,
@@ -337,7 +335,7 @@ def describe(questions, root, part):
 
 @subkernel
 def next_part(edges, branches, at, end):
-    """Return the place of the next part of a tree from ``at`` on: the largest branch of few leaves."""
+    """Return the place of the next part of a tree from ``at`` on, a branch of at most LEAVES leaves."""
     while at < end and branches.leaves[edges.order[at]] > LEAVES:
         at += 1
     return at
@@ -345,11 +343,11 @@ def next_part(edges, branches, at, end):
 
 @kernel
 def group_trees(questions, spans, most, part, groups, sizes):
-    """Group the leaves of trees; write of each the root of its part, its leaves, and three sizes.
+    """Group the leaves of trees; write for each group the root of its part, its leaves, and its sizes.
 
     ``groups`` are the roots and the leaves, ``sizes`` (groups, 4) states, columns, steps and the tree;
-    there is room for a group of every leaf.
-    ``questions`` is a `AskedTrees`, ``spans`` are where trees begin and end. Returns the number of groups.
+    there is room for one group per leaf. ``questions`` is the description of all trees, ``spans`` are where
+    trees begin and end. Returns the number of groups.
 
     spans (n_trees, 2) int64; groups (roots, members)
     (n_leaves,) int32 and uint64, written; sizes (n_leaves, 4) int64, written.

@@ -1,8 +1,8 @@
-"""SHAP values against other rows: what the values of a row change that another row would have had.
+"""SHAP values against other rows: what changes when the values of another row are replaced by those of a row.
 
-Of two rows x and b every mixture is asked: columns of a set S from x, the others from b. A tree need not be
-asked 2^d times. Where x and b take the same branch, so do all mixtures; where they part, those with the
-column from x go one way, and those with it from b the other:
+For two rows x and b, SHAP values need the prediction for every mixture: the columns of a set S from x, the
+others from b. A tree need not be walked 2^d times: where x and b take the same branch, so do all mixtures;
+where they diverge, mixtures with the column from x go one way, and those with it from b the other:
 
         f3?                        path to a leaf     columns that must be from x: p,  from b: n
       x /  \\ b                    the value v of a leaf gives
@@ -27,19 +27,19 @@ __all__ = ["Contrast", "contrast_trees"]
 
 
 class Contrast(NamedTuple):
-    """What a pair of rows is worked on."""
+    """Scratch arrays for a pair of rows."""
 
     side: (
         np.ndarray
-    )  # (columns,) int8, where a column must be from: 0 either, 1 the row, 2 the other
-    chosen: np.ndarray  # (depth,) int32, columns that are decided on the way, in order
-    node: np.ndarray  # (depth,) int32, second branches that wait
-    count: np.ndarray  # (depth,) int32, how many columns were decided where they wait
+    )  # (columns,) int8, the row that a column must be from: 0 either, 1 the row, 2 the other
+    chosen: np.ndarray  # (depth,) int32, columns that are decided on the path, in order
+    node: np.ndarray  # (depth,) int32, second branches still to be visited
+    count: np.ndarray  # (depth,) int32, number of columns decided before each of them
 
 
 @subkernel
 def _give(work, n_chosen, value, p, n, part, pair_of, row):
-    """Give the value of a leaf to the columns that were decided on the way to it.
+    """Distribute the value of a leaf to the columns that were decided on the path to it.
 
     part (most, most) float64; pair_of (n_columns, n_columns) int32, or None; row (n_places,) float64, the
     places of the leaf's output, added to.
@@ -62,21 +62,21 @@ def _give(work, n_chosen, value, p, n, part, pair_of, row):
 
 @kernel
 def contrast_trees(paths, trees, value, part, rows, work, pair_of, out):
-    """Add the SHAP values of rows against all of other rows, their mean, to ``out``.
+    """Add the SHAP values of rows, the mean over the other rows, to ``out``.
 
     Parameters
     ----------
     paths : Paths
-        Of all trees, one behind the other.
+        All trees, one after the other.
     trees : tuple
-        Where trees begin; the first output of each; columns and pairs of an output.
+        Where trees begin; the first output of each; number of columns and pairs per output.
     value : (nodes, k) float64
     part : (most, most) float64
         a! b! / (a+b+1)! at (a, b).
-    rows : tuple of X, others and what each of those counts
+    rows : tuple of X, others and the weights of the others
     work : Contrast
     pair_of : (columns, columns) int32, or None
-        The place of every pair; None if pairs are not asked for.
+        The place of every pair; None if pairs are not requested.
     out : (rows, outputs · places) float64
 
     trees (starts, outputs, places) (n_trees,) int64, the same, and a number; rows (X, others, counts)
@@ -110,7 +110,7 @@ def contrast_trees(paths, trees, value, part, rows, work, pair_of, out):
                         row = out[i, (outputs[tree] + k) * places :]
                         v = value[node, k] * counts[b]
                         _give(work, n_chosen, v, p, n, part, pair_of, row)
-                    # back to the last place where the other row's branch waits
+                    # back to the last node where the other row's branch is still to be visited
                     keep = work.count[waiting - 1] + 1 if waiting > 0 else 0
                     while n_chosen > keep:
                         n_chosen -= 1

@@ -1,9 +1,9 @@
-"""What a walk needs to know of every edge of many trees: the column it asks for, and what that column let by.
+"""The edges of many trees, as a walk needs them: the column that each tests, and the rows that take it.
 
-An edge leads to a node, so it is numbered like it. Of an edge that asks for column f:
+An edge leads to a node and has that node's number. For an edge that tests column f:
 
-    above    share of the training weight that the edges above it let by that ask for f, too: z₀
-    share    the same with the edge itself: z₁ = z₀ · (weight of the branch / weight of all branches)
+    above    share of the training weight that takes all edges above it that test f, too: z₀
+    share    the same including the edge itself: z₁ = z₀ · (weight of the branch / weight of all branches)
     same     depth of the last of those edges; 0 if there is none
 
            root         depth   edge   column   above   share   same
@@ -29,36 +29,36 @@ __all__ = ["Edges", "Way", "describe_edges"]
 
 
 class Edges(NamedTuple):
-    """Of every node of all trees, one tree behind the other, the edge that leads to it."""
+    """The edges that lead to the nodes of all trees, one tree after the other."""
 
-    order: np.ndarray  # (n_nodes,) int32, nodes of every tree, parents first, a branch at a time
+    order: np.ndarray  # (n_nodes,) int32, nodes of every tree, parents first, branch by branch
     depth: np.ndarray  # (n_nodes,) int32
-    column: np.ndarray  # (n_nodes,) int32, asked for; 0 at a root
+    column: np.ndarray  # (n_nodes,) int32, the column it tests; 0 at a root
     branch: np.ndarray  # (n_nodes,) int32, which child of its parent
     above: np.ndarray  # (n_nodes,) float64
     share: np.ndarray  # (n_nodes,) float64
     same: np.ndarray  # (n_nodes,) int32
-    reach: np.ndarray  # (n_nodes,) float64, share of all training weight that comes here
+    reach: np.ndarray  # (n_nodes,) float64, share of all training weight that reaches the node
 
 
 class Way(NamedTuple):
-    """What describing is worked with: places for all nodes, and one more."""
+    """Scratch arrays for describing edges, with one place more than there are nodes."""
 
-    waiting: np.ndarray  # (n_nodes + 1,) int32, nodes to come
-    column: np.ndarray  # (n_nodes + 1,) int32, of the edges on the way, by depth
-    share: np.ndarray  # (n_nodes + 1,) float64, theirs
-    distinct: np.ndarray  # (n_nodes + 1,) int64, columns up to each
+    waiting: np.ndarray  # (n_nodes + 1,) int32, nodes still to be visited
+    column: np.ndarray  # (n_nodes + 1,) int32, columns of the edges on the path, by depth
+    share: np.ndarray  # (n_nodes + 1,) float64, shares of these edges
+    distinct: np.ndarray  # (n_nodes + 1,) int64, number of columns down to each edge
     patterns: np.ndarray  # (n_nodes + 1,) float64, 2 to that number
 
 
 @kernel
 def describe_edges(paths, n_children, weight, starts, edges, trees, way):
-    """Fill the edges of trees, and of every tree what its paths come to.
+    """Fill the edges of trees, and write sizes of the paths of every tree.
 
-    ``paths`` are the questions of all trees (engine/predict/walk.py), ``starts`` where trees begin, and the
-    end. ``trees`` are the most columns that a path asks for, the length of the longest path, and Σ over the
-    leaves of 2 to the number of columns, the patterns of a row that they know. ``way`` is scratch. Weights
-    below 0 count as 0; branches without any weight share equally.
+    ``paths`` are the splits of all trees (engine/predict/walk.py), ``starts`` where trees begin, and the end.
+    ``trees`` are the most columns that a path splits on, the length of the longest path, and Σ over the
+    leaves of 2 to the number of columns, the number of patterns that leaves distinguish. ``way`` is scratch.
+    Weights below 0 count as 0; branches without any weight get equal shares.
 
     n_children (n_nodes,) int32; weight (n_nodes,) float64; starts (n_trees + 1,) int64; trees
     (longest, deepest, patterns) (n_trees,) int64, int64 and float64, written.

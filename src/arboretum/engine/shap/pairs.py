@@ -1,4 +1,4 @@
-"""Pairs of columns as a symmetric table: every pair stands once behind the columns, and is written twice."""
+"""Pairs of columns as a symmetric table: every pair is stored once, after the columns, and written twice."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["write_squares"]
 def write_squares(found, place, shared, squares):
     """Write columns and pairs, (rows, places), as tables (rows, columns, columns).
 
-    ``place`` says where every pair stands, and on its diagonal where columns do. A column keeps what its
-    pairs leave of its value, so that rows of the tables sum to the values. ``shared``, (columns), is scratch:
-    tables are symmetric, so the sums of all rows are added up side by side.
+    ``place`` has the place of every pair, and on its diagonal those of the columns. The diagonal gets the
+    value of a column minus its pairs, so that rows of the tables sum to the values. ``shared``, (columns), is
+    scratch: tables are symmetric, so the sums of all rows are added up side by side.
 
     found (n_rows, n_places) float64; place (n_columns, n_columns) int32; shared (n_columns,) float64;
     squares (n_rows, n_columns, n_columns) float64, written.

@@ -3,10 +3,11 @@
     block of rows ──► codes, (columns, rows) uint16          once
         batch of groups ──► states, (groups, rows): sums over the steps that the codes exceed
                         ──► every place: sums of the place += column of a table[state]
-                                                            of every group that has such a column
+                                                            for every group that has such a column
 
-Everything runs along the rows. What a place gets of a batch is added up in one go, four columns at a time:
-adding one group after the other would move all sums, megabytes for pairs, through the cache for every group.
+Everything runs along the rows. The numbers of a batch for one place are added up together, four columns at a
+time: adding one group after the other would move all sums, megabytes for pairs, through the cache for every
+group.
 """
 
 from __future__ import annotations
@@ -25,31 +26,31 @@ _ONE, _NONE, _EIGHT = np.uint64(1), np.uint64(0), np.uint64(8)
 
 
 class Coder(NamedTuple):
-    """How values become codes, and what a block of rows is worked on."""
+    """How values become codes, and scratch arrays for a block of rows."""
 
-    columns: np.ndarray  # (n_asked,) int64, those that are asked for
-    n_categories: np.ndarray  # (n_asked,) int64, of each; -1: a number
-    cuts: np.ndarray  # (n_cuts,) float64, the thresholds of all columns, each in order
-    cuts_at: np.ndarray  # (n_asked + 1,) int64, where those of a column begin
+    columns: np.ndarray  # (n_asked,) int64, the columns that the trees split on
+    n_categories: np.ndarray  # (n_asked,) int64, categories of each; -1: a number
+    cuts: np.ndarray  # (n_cuts,) float64, the thresholds column by column, each sorted
+    cuts_at: np.ndarray  # (n_asked + 1,) int64, where the cuts of a column begin
     x: np.ndarray  # (n_block,) float64
     rank: np.ndarray  # (n_block,) uint64
-    codes: np.ndarray  # (n_columns, n_block) uint16; a code that exists also where no row is
+    codes: np.ndarray  # (n_columns, n_block) uint16; padding has valid codes, too
     states: np.ndarray  # (n_groups, n_block) uint16
 
 
 class Batches(NamedTuple):
-    """Groups a batch at a time: what columns of their tables are added to, by place."""
+    """Groups in batches, and the columns of their tables, sorted by the place they are added to."""
 
     group_at: np.ndarray  # (n_batches + 1,) int64, where the groups of a batch begin
     look_at: np.ndarray  # (n_batches + 1,) int64, where its columns of tables begin
-    place: np.ndarray  # (n_looks,) int32, of every column of a table, in order within a batch
+    place: np.ndarray  # (n_looks,) int32, place of every column of a table, sorted within a batch
     group: np.ndarray  # (n_looks,) int32, the number of its group within the batch
     table_at: np.ndarray  # (n_looks,) int64, where it begins among all tables
 
 
 @subkernel
 def encode(coder, X, lo, n):
-    """Write the codes of rows lo : lo + n: how many thresholds lie below a value, or its category.
+    """Write the codes of rows lo : lo + n: the number of thresholds below a value, or its category.
 
     X (n_rows, n_columns) float64.
     """
@@ -82,7 +83,7 @@ def encode(coder, X, lo, n):
 
 @subkernel
 def _count_steps(codes, column, least, by, state, n):
-    """Add what four steps count to the states of the rows beyond them: read and written once for all.
+    """Add four steps to the states of the rows beyond them, which are read and written only once.
 
     codes (n_columns, n_block) uint16; column (at least 4,) int32; least, by (at least 4,) uint16;
     state (n_block,) uint16, added to.
@@ -99,7 +100,7 @@ def _count_steps(codes, column, least, by, state, n):
 
 @subkernel
 def _find_states(tables, group, codes, state, n):
-    """Write the state of every row of the block in a group, whose steps come by fours.
+    """Write the state of every row of the block in a group, whose number of steps is a multiple of four.
 
     codes (n_columns, n_block) uint16; state (n_block,) uint16, written.
     """
@@ -127,7 +128,7 @@ def _add_one(total, table, begin, states, group, n):
 
 @subkernel
 def _add_four(total, table, table_at, states, group, n):
-    """Add columns of four groups' tables, in their order: sums are read and written once for all.
+    """Add columns of four groups' tables, in their order; the sums are read and written only once.
 
     total (n_block,) float64, added to; table (n_numbers,) float64; table_at (at least 4,) int64; group
     (at least 4,) int32; states (n_groups, n_block) uint16.
@@ -146,7 +147,7 @@ def _add_four(total, table, table_at, states, group, n):
 
 @subkernel
 def _hurry(tables, batches, first, k, last):
-    """Ask for a column of a table before it is needed: states come in no order, so nobody foresees it."""
+    """Prefetch a column of a table: states are unordered, so the processor cannot predict what is read."""
     if k < last:
         begin = np.uint64(batches.table_at[k])
         for at in range(begin, begin + np.uint64(tables.states[first + batches.group[k]]), _EIGHT):
@@ -155,7 +156,7 @@ def _hurry(tables, batches, first, k, last):
 
 @subkernel
 def _add_batch(tables, batches, batch, states, sums, n):
-    """Add what all places get of a batch of groups whose states are known.
+    """Add the numbers of a batch of groups, whose states have been found, to all places.
 
     states (n_groups, n_block) uint16; sums (n_places, n_block) float64, added to.
     """
@@ -177,7 +178,7 @@ def _add_batch(tables, batches, batch, states, sums, n):
 
 @kernel
 def add_tables(tables, batches, coder, X, sums, out):
-    """Add SHAP values of rows by all groups to ``out``, (rows, places).
+    """Add the SHAP values of rows, from all groups, to ``out``, (rows, places).
 
     ``sums``, (places, rows of a block), is scratch.
 
@@ -188,7 +189,7 @@ def add_tables(tables, batches, coder, X, sums, out):
     for lo in range(0, len(X), size):
         n = min(size, len(X) - lo)
         encode(coder, X, lo, n)
-        padded = np.uint64((n + 7) // 8 * 8)  # what is found of rows behind the last is not read
+        padded = np.uint64((n + 7) // 8 * 8)  # results after the last row are not read
         for place in range(len(sums)):
             for r in range(padded):
                 sums[place, r] = 0.0
@@ -204,7 +205,7 @@ def add_tables(tables, batches, coder, X, sums, out):
 
 @kernel
 def count_rows(tables, coder, X, counts):
-    """Add to ``counts`` how many rows are in every state of every group, one group behind the other.
+    """Add to ``counts`` how many rows are in every state of every group, one group after the other.
 
     X (n_rows, n_columns) float64; counts (n_states_of_all,) int64, added to.
     """

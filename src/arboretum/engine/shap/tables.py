@@ -1,20 +1,21 @@
-"""Tables of SHAP values: for every state of a group of leaves, what every column gets of them.
+"""Tables of SHAP values: for every state of a group of leaves, what they contribute to every column.
 
-A leaf of value v whose path asks for d columns knows 2^d patterns of a row: which of them it passes. With
+A leaf of value v whose path splits on d columns distinguishes 2^d patterns of a row: the columns whose splits
+it passes. With
 
     P_q(s) = w_q Π over j of ( z_j + t_q (o_j - z_j) )            o_j: bit j of the pattern s
 
-column i gets v Σ_q of P_q with o_i - z_i at the place of i. That needs no product of its own, because only
-two numbers stand at every place, z(1-t) and z + t(1-z):
+column i gets v Σ_q of P_q with the factor of i replaced by o_i - z_i. That needs no separate product, because
+each factor has only two values, z(1-t) and z + t(1-z):
 
     bit i is not set      - P(s) / (1-t)
     bit i is set          ( P(s) - P(s without i) / (1-t) ) / t
 
-so sums of P over the nodes, divided by powers of t and of 1-t, are all that is needed; for pairs the same
-once more. Against a background P is a mean over its rows b, z_j the bit of b: a sum over the patterns that b
-may have, which is taken apart column by column, and the two lines above still hold.
+so sums of P over the nodes, divided by powers of t and of 1-t, are all that is needed; for pairs, the same is
+done twice. With a background, P is the mean over its rows b, and z_j is the bit of b. That is a sum over the
+patterns that b may have, which is computed column by column, and the two lines above still hold.
 
-A state of the group says the pattern of each of its leaves: the table of the group adds them up.
+A state of the group determines the pattern of each of its leaves; the table of the group adds them up.
 
     table of a group      column 3:  S numbers, one for every state
                           column 8:  S numbers
@@ -38,22 +39,22 @@ _ONE = np.uint64(1)
 class Groups(NamedTuple):
     """The groups of all trees that have tables."""
 
-    root: np.ndarray  # (n_groups,) int32, of the part that a group belongs to
-    leaves: np.ndarray  # (n_groups,) uint64, which of its leaves
-    output: np.ndarray  # (n_groups,) int64, that the tree of the group adds its first number to
+    root: np.ndarray  # (n_groups,) int32, root of the part that a group belongs to
+    leaves: np.ndarray  # (n_groups,) uint64, its leaves, as bits
+    output: np.ndarray  # (n_groups,) int64, the output of the first number of its tree
 
 
 class Tables(NamedTuple):
-    """The tables of all groups, one behind the other."""
+    """The tables of all groups, one after the other."""
 
     step_at: (
         np.ndarray
     )  # (n_groups + 1,) int64, where the steps of a group begin, each a multiple of four
-    step_column: np.ndarray  # (n_steps,) int32, whose code is looked at
-    step_code: np.ndarray  # (n_steps,) uint16, that it must exceed
-    step_by: np.ndarray  # (n_steps,) uint16, what is then added to the state
+    step_column: np.ndarray  # (n_steps,) int32, the column whose code is compared
+    step_code: np.ndarray  # (n_steps,) uint16, the code that it must exceed
+    step_by: np.ndarray  # (n_steps,) uint16, the number then added to the state
     column_at: np.ndarray  # (n_groups + 1,) int64, where the columns of a group's table begin
-    place: np.ndarray  # (n_table_columns,) int32, where a column of a table is added to
+    place: np.ndarray  # (n_table_columns,) int32, the place that a column of a table is added to
     table_at: np.ndarray  # (n_groups + 1,) int64, where the table of a group begins
     states: np.ndarray  # (n_groups,) int64
     state_at: np.ndarray  # (n_groups + 1,) int64, where the states of a group begin
@@ -61,23 +62,23 @@ class Tables(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """What the table of a leaf is made with."""
+    """Scratch arrays for the table of a leaf."""
 
     at: np.ndarray  # (columns,) int64, places of its columns among those of the group
     share: np.ndarray  # (columns,) float64
     pattern: np.ndarray  # (states,) int32, its pattern in every state of the group
-    counts: np.ndarray  # (patterns,) float64, rows of the background
+    counts: np.ndarray  # (patterns,) float64, share of the background's rows
     product: np.ndarray  # (patterns,) float64
     sums: np.ndarray  # (8, patterns) float64, Σ_q P over powers of t and 1-t
-    got: np.ndarray  # (patterns,) float64, what a column gets
+    got: np.ndarray  # (patterns,) float64, the contribution to a column
 
 
 @kernel
 def lay_steps(questions, groups, span, per_output, pair_of, part, tables):
-    """Write the steps of some groups, and where the columns of their tables are added to.
+    """Write the steps of some groups, and the places that the columns of their tables are added to.
 
-    ``questions`` is a `AskedTrees` (cells.py), ``per_output`` how many columns and pairs an output has,
-    ``pair_of`` the place of every pair or None.
+    ``questions`` describes all trees (cells.py), ``per_output`` is the number of columns and pairs per
+    output, ``pair_of`` the place of every pair, or None.
 
     span (first, end) of groups; pair_of (n_columns, n_columns) int32, or None.
     """
@@ -85,7 +86,7 @@ def lay_steps(questions, groups, span, per_output, pair_of, part, tables):
     described, n_leaves, n_columns = np.int32(-1), np.int64(0), np.int64(0)
     for group in range(span[0], span[1]):
         leaves, output, root = groups.leaves[group], groups.output[group], groups.root[group]
-        if root != described:  # groups of one part stand together
+        if root != described:  # groups of one part are neighbours
             n_leaves, n_columns = describe(questions, root, part)
             described = root
         mark_classes(part, n_columns, leaves)
@@ -101,9 +102,11 @@ def lay_steps(questions, groups, span, per_output, pair_of, part, tables):
                     step += 1
             factor *= part.classes[g]
             if is_asked(part, n_leaves, g, leaves):
-                part.asks[n_asked] = part.column[g]  # whose nodes are known by now
+                part.asks[n_asked] = part.column[g]  # its nodes are no longer needed
                 n_asked += 1
-        for more in range(step, tables.step_at[group + 1]):  # nothing is added: fours are whole
+        for more in range(
+            step, tables.step_at[group + 1]
+        ):  # padding to a multiple of four; nothing is added
             tables.step_column[more] = part.column[0]
             tables.step_code[more], tables.step_by[more] = 0, 0
         for i in range(n_asked):
@@ -136,7 +139,7 @@ def _sum_products(d, share, nodes, weights, counts, product, sums, pairs):
             for s in range(size):
                 product[s] = w * counts[s]
             first = 0
-            if d > 1:  # two at once, which the loop below would take one by one
+            if d > 1:  # two columns at once; the loop below takes the others one by one
                 first = 2
                 for s in range(0, size, 4):
                     a, b, c, e = product[s], product[s + 1], product[s + 2], product[s + 3]
@@ -176,7 +179,7 @@ def _sum_products(d, share, nodes, weights, counts, product, sums, pairs):
 
 @subkernel
 def _gets(d, i, sums, got):
-    """Write what column i gets in every pattern: 1/(t(1-t)) is 1/t + 1/(1-t).
+    """Write the contribution to column i in every pattern; 1/(t(1-t)) is 1/t + 1/(1-t).
 
     sums (8 or 2, 2**d) float64; got (2**d,) float64, written.
     """
@@ -191,7 +194,7 @@ def _gets(d, i, sums, got):
 
 @subkernel
 def _get_together(d, i, j, sums, got):
-    """Write what columns i and j get together in every pattern, half of it.
+    """Write half of the joint contribution to columns i and j in every pattern.
 
     sums (8, 2**d) float64; got (2**d,) float64, written.
     """
@@ -209,7 +212,7 @@ def _get_together(d, i, j, sums, got):
 
 @subkernel
 def _scatter(got, pattern, states, value, width, node, table, at):
-    """Add what a leaf gives to a column of the table, for each of its numbers.
+    """Add the contribution of a leaf to a column of the table, for each of its numbers.
 
     got (2**d,) float64; pattern (n_states,) int32; value (n_nodes, n_numbers) float64; table
     (n_table_numbers,) float64, added to.
@@ -222,7 +225,7 @@ def _scatter(got, pattern, states, value, width, node, table, at):
 
 @subkernel
 def _read_leaf(part, n_columns, n_leaves, leaves, number, states, leaf):
-    """Write the columns of a leaf, their shares, and its pattern in every state; return how many columns."""
+    """Write a leaf's columns, shares and patterns by state; return how many columns it and its group have."""
     d, at, done = 0, 0, np.int64(1)
     bit_of_leaf = np.uint64(number)
     leaf.pattern[0] = 0
@@ -252,9 +255,9 @@ def _read_leaf(part, n_columns, n_leaves, leaves, number, states, leaf):
 def fill_tables(questions, groups, span, rules, pairs, counts, part, leaf, tables):
     """Fill the tables of some groups.
 
-    ``questions`` is a `AskedTrees` (cells.py), ``rules`` are Gauss-Legendre nodes and weights
-    for every number of nodes. ``counts`` is the share of a background's rows in every state, one group behind
-    the other; None: path-dependent. ``pairs`` is None if they are not asked for.
+    ``questions`` describes all trees (cells.py), ``rules`` are Gauss-Legendre nodes and weights for every
+    number of nodes. ``counts`` is the share of a background's rows in every state, one group after the other;
+    None: path-dependent values. ``pairs`` is None if pairs are not requested.
 
     span (first, end) of groups; rules (nodes, weights) (most K + 1, most K) float64 each; counts
     (n_states_of_all,) float64, or None.

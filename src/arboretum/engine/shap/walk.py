@@ -1,9 +1,9 @@
 """SHAP values by walking blocks of rows down all branches of all trees.
 
-A leaf of value v whose path asks for d columns gives to column i of a row
+A leaf of value v whose path splits on d columns contributes to column i of a row
 
     v · (o_i - z_i) · ∫₀¹ Π_{j≠i} (z_j + t (o_j - z_j)) dt        o_j   1 if the row takes the path at all of
-                                                                       its questions about j, else 0
+                                                                       its splits on j, else 0
                                                                  z_j   share of the training weight that does
 
 The integral is a sum over K Gauss-Legendre nodes t_q, exact for d ≤ 2K columns. So a block of rows carries K
@@ -13,16 +13,17 @@ products down, one for every node, and the leaves' products are added on the way
      │     leaf: E = v · C                          ▲
      ▼                                              │  up: column of the edge += Σ_q E · slope of the edge
 
-An edge knows only three cases of a row, so its factors and slopes are three numbers per node t:
+For an edge, a row is in one of three cases, so its factors and slopes are three numbers per node t:
 
-                          factor                          slope, what it changes of (o - z) / (z + t (o - z))
+                          factor                          slope, the change of (o - z) / (z + t (o - z))
     takes it              (z₁ + t(1-z₁)) / (z₀ + t(1-z₀))    (1-z₁)/(z₁ + t(1-z₁)) - (1-z₀)/(z₀ + t(1-z₀))
     fails here            z₁ (1-t) / (z₀ + t(1-z₀))          -1/(1-t) - (1-z₀)/(z₀ + t(1-z₀))
     has failed above      z₁ / z₀                            0
 
 z₀ and z₁ are `above` and `share` of the edge (edges.py). Nothing divides by a share that may be 0.
 
-For pairs an edge that is left also meets the edges above it: their columns share ½ Σ_q E · slope · slope.
+For pairs, an edge that is left is also combined with each edge above it: their pair gets
+½ Σ_q E · slope · slope.
 Rows are the lanes of all inner loops.
 """
 
@@ -38,37 +39,37 @@ from arboretum.engine.shap.edges import Edges
 
 __all__ = ["ROWS", "Walk", "WalkedTrees", "walk_trees"]
 
-ROWS = 64  # of a block
+ROWS = 64  # in a block
 
 
 class WalkedTrees(NamedTuple):
-    """Trees, one behind the other."""
+    """Trees, one after the other."""
 
     paths: Paths
     edges: Edges
-    value: np.ndarray  # (n_nodes, n_numbers) float64, what nodes say
+    value: np.ndarray  # (n_nodes, n_numbers) float64, the numbers that nodes add
     spans: np.ndarray  # (n_trees, 2) int64, where trees begin and end in the order of the edges
     outputs: np.ndarray  # (n_trees,) int64, the first output of each
-    needed: np.ndarray  # (n_trees,) int64, the nodes t that each needs
+    needed: np.ndarray  # (n_trees,) int64, number of nodes t that each needs
 
 
 class Walk(NamedTuple):
-    """What a block of rows is worked on; the first axis of most is depth."""
+    """Scratch arrays for a block of rows; the first axis of most is depth."""
 
     rows: np.ndarray  # (columns, ROWS) float64, the block by columns
-    goes: np.ndarray  # (depth, ROWS) int64, the branch every row takes at the node on the way
+    goes: np.ndarray  # (depth, ROWS) int64, the branch every row takes at the node on the path
     takes: (
         np.ndarray
-    )  # (depth, ROWS) int64, 1: it takes the edge and those above of the same column
+    )  # (depth, ROWS) int64, 1: the row takes the edge and those above with the same column
     product: np.ndarray  # (depth, K, ROWS) float64
     below: np.ndarray  # (depth, K, ROWS) float64
     factor: np.ndarray  # (3, K) float64
     inner: np.ndarray  # (3, K) float64, the factor of an edge above two leaves
-    ends: np.ndarray  # (5, K) float64, what leaves give
+    ends: np.ndarray  # (5, K) float64, the contributions of leaves
     slope: np.ndarray  # (depth, 2, K) float64
     leaf_slope: np.ndarray  # (2, K) float64
-    path: np.ndarray  # (depth,) int32, the nodes on the way
-    empty: np.ndarray  # (depth,) uint8, 1: nothing was added to what is below yet
+    path: np.ndarray  # (depth,) int32, the nodes on the path
+    empty: np.ndarray  # (depth,) uint8, 1: nothing has been added to ``below`` yet
     total: np.ndarray  # (ROWS,) float64
 
 
@@ -121,7 +122,7 @@ def _take(goes, branch, alive, n, takes):
 
 @subkernel
 def _weigh_leaf(edges, node, value, nodes, factor, slope, flip, ends):
-    """Add what a leaf gives to ``ends``: (case, q) of what is below its parent, then of its column.
+    """Add the contributions of a leaf to ``ends``: by case, to what is below its parent, then to its column.
 
     ``flip`` is for a leaf whose rows are those that do not take the branch of its sibling.
 
@@ -155,7 +156,7 @@ def _descend(product, factor, K, takes, alive, n, out):
 
 @subkernel
 def _end_in_leaves(product, ends, K, takes, alive, n, empty, above, total):
-    """End in a leaf, or in two under one node: what is below the parent, and what the column gets.
+    """End in a leaf, or in two under one node: add to what is below the parent, and to the column.
 
     product (K, ROWS) float64; ends (5, K) float64; takes, alive (ROWS,) int64; above (K, ROWS)
     float64, updated; total (ROWS,) float64, added to.
@@ -174,8 +175,8 @@ def _end_in_leaves(product, ends, K, takes, alive, n, empty, above, total):
 def _end_in_twins(product, tables, K, rows, n, empty, above, total, under):
     """Go down an edge and end in the two leaves below it, all at once.
 
-    ``tables`` are the edge's factors and slopes and what the leaves give, ``rows`` which rows take the edge,
-    and which the first leaf.
+    ``tables`` are the edge's factors and slopes and the contributions of the leaves; ``rows`` are flags of
+    the rows that take the edge, and of those that take the first leaf.
 
     product (K, ROWS) float64; tables (factor, slope, ends) (3, K), (2, K) and (5, K) float64; rows
     (takes, alive, ends_first, ends_alive) (ROWS,) int64 each; above (K, ROWS) float64, updated; total,
@@ -197,7 +198,7 @@ def _end_in_twins(product, tables, K, rows, n, empty, above, total, under):
 
 @subkernel
 def _ascend(below, slope, K, takes, alive, n, empty, above, total):
-    """Leave an edge: what its column gets, Σ_q E · slope, and what is below its parent.
+    """Leave an edge: add Σ_q E · slope to its column, and E to what is below its parent.
 
     below (K, ROWS) float64; slope (2, K) float64; takes, alive (ROWS,) int64; above (K, ROWS) float64,
     updated; total (ROWS,) float64, added to.
@@ -213,7 +214,7 @@ def _ascend(below, slope, K, takes, alive, n, empty, above, total):
 
 @subkernel
 def _share_pairs(edges, work, depth, K, n, pair_of, sums):
-    """Give half of what an edge and those above it bring together, Σ_q E · slope · slope, to each.
+    """Add half of the joint contribution, Σ_q E · slope · slope, of an edge and each one above to their pair.
 
     pair_of (n_columns, n_columns) int32; sums (n_places, ROWS) float64, added to.
     """
@@ -239,7 +240,7 @@ def _share_pairs(edges, work, depth, K, n, pair_of, sums):
 
 @subkernel
 def _leave(edges, work, depth, K, n, pair_of, sums):
-    """End an edge: its column gets its part, its parent what is below.
+    """Leave an edge: add its contributions to its column, its pairs and its parent.
 
     pair_of (n_columns, n_columns) int32, or None; sums (n_places, ROWS) float64, added to.
     """
@@ -256,7 +257,7 @@ def _leave(edges, work, depth, K, n, pair_of, sums):
 
 @subkernel
 def _has_two_leaves(paths, node):
-    """Return whether a node asks a yes-no question with a leaf for each answer."""
+    """Return whether a node has a yes-no split with two leaves."""
     child = paths.first_child[node]
     yes_no = paths.kind[node] == 1 or paths.kind[node] == 2
     return yes_no and paths.kind[child] == 0 and paths.kind[child + 1] == 0
@@ -264,7 +265,7 @@ def _has_two_leaves(paths, node):
 
 @subkernel
 def _weigh_leaves(edges, node, many, value, output, nodes, work):
-    """Write what a leaf gives, or two that stand together.
+    """Write the contributions of a leaf, or of two siblings.
 
     value (n_nodes, n_numbers) float64; nodes (K,) float64.
     """
@@ -340,7 +341,7 @@ def _walk_tree(trees, tree, output, rule, X, block, work, pair_of, sums):
                     for q in range(K):
                         work.inner[k, q] = work.factor[k, q]
                 _weigh_leaves(edges, leaf, 2, value, output, nodes, work)
-                for r in range(n):  # apart from the sums: both columns may be the same one
+                for r in range(n):  # added separately: both columns may be the same one
                     work.total[r] = 0.0
                 rows = (takes, alive, leaf_takes, leaf_alive)
                 _end_in_twins(
@@ -362,7 +363,7 @@ def _walk_tree(trees, tree, output, rule, X, block, work, pair_of, sums):
 
 @kernel
 def walk_trees(trees, rules, X, work, pair_of, sums, out):
-    """Add SHAP values of rows by all trees to ``out``, (rows, outputs, columns and pairs).
+    """Add the SHAP values of rows, from all trees, to ``out``, (rows, outputs, columns and pairs).
 
     Parameters
     ----------
@@ -372,7 +373,7 @@ def walk_trees(trees, rules, X, work, pair_of, sums, out):
     X : C-contiguous (rows, columns) float64
     work : Walk
     pair_of : (columns, columns) int32, or None
-        The place of every pair behind the columns; None if pairs are not asked for.
+        The place of every pair, after the columns; None if pairs are not requested.
     sums : (outputs · places, ROWS) float64
         Scratch, where a place is a column or a pair.
     out : (rows, outputs, places) float64

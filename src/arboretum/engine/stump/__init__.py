@@ -1,1 +1,1 @@
-"""The best tree of depth 1, again and again with other weights: what AdaBoost needs."""
+"""The best tree of depth 1 for changing row weights, as AdaBoost needs it in every round."""

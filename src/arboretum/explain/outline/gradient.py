@@ -16,6 +16,7 @@ from arboretum.engine.rows.leaf_sums import add_by_node
 from arboretum.explain.outline.line import Coded, Line, TreeOutline, coded_columns, on_grid
 from arboretum.explain.worksheet.families.second_order.columns import columns_of
 from arboretum.explain.worksheet.families.second_order.refusals import verdict_of, winner_of
+from arboretum.structure.tree import SUBSET
 from arboretum.textbook.gradient_scan import (
     GradientCandidate,
     GradientNode,
@@ -33,7 +34,7 @@ GRADIENT_NUMBERS = (
     "G left", "H left", "rows left", "G right", "H right", "rows right", "sim. left", "sim. right",
 )  # fmt: skip
 # Nanoseconds: to add a row up in a column, to score a cut, a set of categories, to write a node down.
-_ROW, _CUT, _SET, _NODE = 6, 100, 20_000, 500_000
+_ROW, _CUT, _SET, _NODE = 5, 80, 20_000, 500_000
 
 
 def has_outline(replay: Replay) -> bool:
@@ -149,7 +150,12 @@ class GradientOutline:
         return found
 
     def _lines(self, node: int, at: AtNode) -> list[Line]:
-        winner = winner_of(self.replay, self.t, node, at)
+        sums, missing = None, 0.0
+        if self.tree.kind[node] != SUBSET:  # bins count some categories as missing
+            left = self.nodes[int(self.tree.first_child[node])].node
+            sums = np.array([left.G, left.H, left.n])
+            missing = float(self.sums[self.rank[node], self.tree.feature[node], -1, 2])
+        winner = winner_of(self.replay, self.t, node, at, None, sums, missing)
         columns = set(columns_of(self.replay, self.t, node, at)[0]) - {winner.feature}
         best = self._cuts(node, at.node, columns) + self._sets(node, at.node, columns)
         best = sorted(best, key=lambda c: -c.gain)[: self.most]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from arboretum.explain.outline import gradient, grown
-from arboretum.explain.outline.line import Coded, TreeOutline, coded_columns, on_grid
+from arboretum.explain.outline.line import GRID, Coded, TreeOutline, coded_columns, on_grid
+from arboretum.explain.outline.node_sums import side_by_side
 from arboretum.explain.worksheet.families.second_order.family import SecondOrderFamily
 from arboretum.explain.worksheet.families.second_order.replay import Replay
 from arboretum.lazy import cached_property
@@ -29,7 +32,7 @@ class Outliner:
     def __init__(self, family: Any, most: int = 6, *, grid: bool = False) -> None:
         self.family, self.most, self._wants_grid = family, most, grid
         self._bins: tuple[Any, gradient.BinnedRows] | None = None
-        self._coded: tuple[Any, list[Coded]] | None = None
+        self._coded: tuple[Any, list[Coded], np.ndarray] | None = None
 
     @cached_property
     def replay(self) -> Replay | None:
@@ -61,12 +64,13 @@ class Outliner:
         """The first tree with its rows; others have as many, of the same kind."""
         return self.family.tree_of(0)
 
-    def _columns(self, matrix: Any) -> list[Coded]:
-        """Return the columns of a tree in codes; trees of a bag may have columns of their own."""
+    def _columns(self, matrix: Any) -> tuple[list[Coded], np.ndarray]:
+        """Return the columns of a tree in codes, also side by side; trees of a bag may have their own."""
         if self._coded is None or self._coded[0] is not matrix:
             columns = coded_columns(matrix)
-            self._coded = matrix, [on_grid(one) for one in columns] if self.grid else columns
-        return self._coded[1]
+            columns = [on_grid(one) for one in columns] if self.grid else columns
+            self._coded = matrix, columns, side_by_side(columns)
+        return self._coded[1:]
 
     def _binned(self, t: int) -> gradient.BinnedRows:
         """Return the table in the bins of a tree; most trees share them."""
@@ -84,11 +88,12 @@ class Outliner:
             return gradient.cost_of(self.replay, t, self._binned(t))
         if self.family.tree_of is None or not grown.has_outline(self._first):
             return None
-        return grown.cost_of(self.family.trees[t], self._first)
+        width = GRID if self.grid else self._first.matrix.n_rows
+        return grown.cost_of(self.family.trees[t], self._first, width)
 
     def outline(self, t: int) -> TreeOutline:
         """Return the outline of a tree."""
         if self.replay is not None:
             return gradient.GradientOutline(self.replay, t, self._binned(t), self.most).outline()
         one = self.family.tree_of(t)
-        return grown.grown_outline(one, self._columns(one.matrix), self.most)
+        return grown.grown_outline(one, *self._columns(one.matrix), self.most)

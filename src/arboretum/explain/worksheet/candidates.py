@@ -25,7 +25,7 @@ from arboretum.textbook.splits import Candidate, Sample, judge_question
 if TYPE_CHECKING:
     from arboretum.explain.worksheet.grown import ShownTree
 
-__all__ = ["NodeCandidates", "tried_note"]
+__all__ = ["NodeCandidates", "drawn_columns", "slack_of", "tried_note", "why_not_taken"]
 
 _JUDGED = 12  # rivals
 _RIVALS = 8  # of them, shown besides the best of every column
@@ -86,15 +86,10 @@ class NodeCandidates:
 
     def _drawn(self) -> list[int] | None:
         """Return the columns the node drew, in order; None if it looked at all, or they are unknown."""
-        draw, n_columns = self.grown.draw, self.sample.X.shape[1]
-        if draw is None or draw.key is None or draw.max_features >= n_columns:
-            return None
-        return columns_visited(self._key(), n_columns, draw.max_features, self._varies)
+        return drawn_columns(self.grown, self.node, self._varies)
 
     def _key(self) -> int:
-        assert self.grown.draw is not None
-        assert self.grown.draw.key is not None
-        return node_key(self.grown.draw.key, self.grown.sides(self.node))
+        return _key_of(self.grown, self.node)
 
     # ------------------------------------------------------------------ candidates
     def _look_at(self, columns: Sequence[int]) -> dict[int, ColumnScan]:
@@ -275,8 +270,7 @@ class NodeCandidates:
     @property
     def slack(self) -> float:
         """Gains that differ by less are a tie."""
-        weight = float(self.sample.w.sum()) / self.sample.total
-        return max(TIE * self.before * weight, EPSILON)
+        return slack_of(self.before, float(self.sample.w.sum()) / self.sample.total)
 
     def _charge(self, feature: int) -> float:
         """Return what is subtracted from the gains of a column before columns are compared."""
@@ -337,16 +331,7 @@ class NodeCandidates:
             return "admissible"
         if self._same(c, winner):
             return "wins"
-        if abs(c.worth - winner.worth) <= self.slack:
-            return "tie: lower column or cut wins"
-        if c.worth > winner.worth:
-            if self.grown.binned:
-                return "not a cut between bins"
-            draw = self.grown.draw
-            if draw is not None and draw.key is None:
-                return "not drawn, it seems"
-            return "missed by the order of categories" if c.kind == "subset" else "gains more"
-        return "gains less" if c.gain <= winner.gain else "gains less after its charge"
+        return why_not_taken(self.grown, c, winner, self.slack)
 
     # ------------------------------------------------------------------ notes
     def missing_notes(self) -> list[str]:
@@ -405,6 +390,38 @@ class NodeCandidates:
                 "never charged."
             )
         return found
+
+
+def drawn_columns(grown: ShownTree, node: int, varies: Callable[[int], bool]) -> list[int] | None:
+    """Return the columns a node drew, in order; None if it looked at all, or they are unknown."""
+    draw, n_columns = grown.draw, grown.matrix.n_columns
+    if draw is None or draw.key is None or draw.max_features >= n_columns:
+        return None
+    return columns_visited(_key_of(grown, node), n_columns, draw.max_features, varies)
+
+
+def _key_of(grown: ShownTree, node: int) -> int:
+    assert grown.draw is not None
+    assert grown.draw.key is not None
+    return node_key(grown.draw.key, grown.sides(node))
+
+
+def slack_of(before: float, share: float) -> float:
+    """Return how far the gains of a tie may be apart; ``share`` is the node's of the tree's weight."""
+    return max(TIE * before * share, EPSILON)
+
+
+def why_not_taken(grown: ShownTree, c: Candidate, winner: Candidate, slack: float) -> str:
+    """Return why an admissible candidate was not taken."""
+    if abs(c.worth - winner.worth) <= slack:
+        return "tie: lower column or cut wins"
+    if c.worth > winner.worth:
+        if grown.binned:
+            return "not a cut between bins"
+        if grown.draw is not None and grown.draw.key is None:
+            return "not drawn, it seems"
+        return "missed by the order of categories" if c.kind == "subset" else "gains more"
+    return "gains less" if c.gain <= winner.gain else "gains less after its charge"
 
 
 def tried_note(candidates: int, columns: int) -> str:

@@ -103,7 +103,7 @@ class ShownTree:
         return leaves_of(self.tree, self.matrix, self.n_jobs)
 
     @cached_property
-    def _rows_by_leaf(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def rows_by_leaf(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows of positive weight, those of a node side by side, and where every node's begin and end."""
         tree, rows = self.tree, np.flatnonzero(self.weight > 0)
         size = np.bincount(self.leaf_of[rows], minlength=len(tree))
@@ -119,7 +119,7 @@ class ShownTree:
 
     def rows_of(self, node: int) -> np.ndarray:
         """Return the rows of positive weight that came to a node."""
-        rows, first, end = self._rows_by_leaf
+        rows, first, end = self.rows_by_leaf
         return np.sort(rows[first[node] : end[node]])
 
     @property

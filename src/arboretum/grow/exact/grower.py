@@ -2,7 +2,7 @@
 
     columns           ->  lists of their rows in the order of the values, once per fit    columns.py
     g, h of all rows  ->  whole numbers, rows side by side                                here
-    level by level    ->  best cuts of all nodes, rows and lists parted, pruned by γ      engine/second_order/
+    level by level    ->  best cuts of all nodes, rows and lists split , pruned by γ      engine/second_order/
 
 A small table grows many trees in one compiled call. Columns of a larger one are shared out to threads
 (levels.py); all sums are whole numbers, so the tree is the same for any number of them. A value that is
@@ -319,13 +319,13 @@ class ExactGrower:
 
     def leaves_of(self, tree: ExactTree, rows: np.ndarray) -> np.ndarray:
         """Return the leaves that some rows reach by their values."""
-        asked = exact_trees_of(tree, np.array([len(tree)]), _UNNAMED)[0]
+        grown = exact_trees_of(tree, np.array([len(tree)]), _UNNAMED)[0]
         n, leaf = len(rows), np.empty(len(rows), np.int64)
 
         def go(lo: int) -> None:
             hi = min(lo + _BLOCK, n)
             some = self.matrix.take(rows[lo:hi]).rows(0, hi - lo)
-            walk_block(asked, writable(some), out=leaf[lo:hi])
+            walk_block(grown, writable(some), out=leaf[lo:hi])
 
         self.share(go, list(range(0, n, _BLOCK)), n * self.matrix.n_columns)
         return leaf

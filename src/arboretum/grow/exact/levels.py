@@ -1,9 +1,9 @@
-"""Exact trees: what is kept of them, and growing one with several threads.
+"""Exact trees: the arrays that are kept between them, and growing one with several threads.
 
-    root ──► best cuts of the level ──► rows and lists parted ──► next level … ──► splits below γ taken back
+    root ──► best cuts of the level ──► rows and lists split  ──► next level … ──► splits below γ undone
 
-The steps are those of engine/second_order/exact_levels.py. Columns to be searched and nodes whose rows
-are parted are shared out to threads.
+The steps are those of engine/second_order/exact_levels.py. The columns to search and the
+nodes whose rows are partitioned are distributed over the threads.
 """
 
 from __future__ import annotations

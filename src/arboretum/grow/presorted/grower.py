@@ -1,15 +1,14 @@
 """The trees of gradient boosting: of limited depth, exact, many on one table.
 
-Columns are sorted once per fit. A tree grows level by level, each column read once per level; it leaves
-behind the leaf of every row, so nothing has to be walked.
+Columns are sorted once per fit. A tree grows level by level, and each column is read once per level. The leaf
+of every row is known at the end, so no tree has to be walked.
 
-    rows     carry the node they stand in; nothing is moved
-    search   one pass per column meets every cut of all nodes of a level      engine/presorted/search.py
+    rows     store the node they are in; nothing is moved
+    search   one pass per column visits every cut of all nodes of a level     engine/presorted/search.py
     divide   rows go by their own values                                      engine/presorted/divide.py
 
-What a tree is grown with is made once and used again; growing itself is one compiled call
-(engine/presorted/grow.py), or, where the columns of a large table are shared out to threads, a few for every
-level.
+The working arrays are made once and reused. Growing a tree is one compiled call (engine/presorted/grow.py)
+or, if the columns of a large table are distributed over threads, a few calls per level.
 """
 
 from __future__ import annotations

@@ -99,15 +99,25 @@ class Looked:
 
 
 def winner_of(
-    replay: Replay, t: int, node: int, at: AtNode, scan: GradientScan | None = None
+    replay: Replay,
+    t: int,
+    node: int,
+    at: AtNode,
+    scan: GradientScan | None = None,
+    sums: np.ndarray | None = None,
+    missing: float = 0.0,
 ) -> GradientCandidate:
-    """Return the split of the model with its figures, those of its column's scan if it is there."""
+    """Return the split of the model with its figures, those of its column's scan if it is there.
+
+    ``sums`` are G, H and rows of its left side, ``missing`` the rows without a value, if they are known.
+    """
     tree = replay.trees[t]
     f = int(tree.feature[node])
-    left = replay.goes_left(tree, node, t, at.rows)
-    g, h = replay.gradients(t)
-    inside = at.rows[left]
-    sums = np.array([g[inside].sum(), h[inside].sum(), len(inside)], np.float64)
+    if sums is None:
+        g, h = replay.gradients(t)
+        inside = at.rows[replay.goes_left(tree, node, t, at.rows)]
+        sums = np.array([g[inside].sum(), h[inside].sum(), len(inside)], np.float64)
+        missing = float(np.isnan(replay.matrix_seen.column(f)[at.rows]).sum())
     cut, categories = float(tree.threshold[node]), None
     if tree.kind[node] == SUBSET:
         words = tree.column(f).categories or ()
@@ -117,7 +127,6 @@ def winner_of(
     found = None if scan is None else scan.find(sums)
     if found is not None:
         return replace(found, cut=cut, categories=categories, default=default)
-    missing = float(np.isnan(replay.matrix_seen.column(f)[at.rows]).sum())
     sign, extra = replay.sign(f, categories), replay.extra_l2(tree, node, t)
     return scan_one(at.node, f, sums, cut, categories, default, sign, extra, missing)
 

@@ -104,6 +104,7 @@ class Replay:
         self.state = lru_cache(maxsize=3)(self._state)
         self.gradients = lru_cache(maxsize=3)(self._gradients)
         self.bins_of = lru_cache(maxsize=2)(self._bins_of)
+        self.column_seen = lru_cache(maxsize=16)(self._column_seen)  # nodes share few columns
         self._running: tuple[int, np.ndarray] | None = None
 
     # ------------------------------------------------------------------ the fit once more
@@ -429,23 +430,24 @@ class Replay:
             lost = ~kept & (np.searchsorted(bounds, x) != default)
         return np.where(lost, usual, x)
 
+    def _column_seen(self, f: int) -> np.ndarray:
+        return self.matrix_seen.column(f)
+
     # ------------------------------------------------------------------ down to a node
     def goes_left(self, tree: Tree, node: int, t: int, rows: np.ndarray) -> np.ndarray:
         """Return which rows a node sends left, as it was when the tree grew."""
         f = int(tree.feature[node])
-        x = self.matrix_seen.column(f)[rows]
-        missing, left = np.isnan(x), np.zeros(len(x), bool)
-        if tree.kind[node] == SUBSET:
-            codes = np.where(missing, 0, x).astype(np.int64)
-            start = int(tree.bits_start[node])
-            left = ((tree.bits[start + (codes >> 5)] >> (codes & 31).astype(np.uint32)) & 1).astype(
-                bool
-            )
-            bins = self.bins_for(t)
-            if bins is not None:  # categories without a bin count as missing
-                missing = missing | ~np.isin(codes, bins.categories_of(f))
-        else:
+        x = self.column_seen(f)[rows]
+        if tree.kind[node] != SUBSET:
             left = x <= tree.threshold[node]
+            return left | np.isnan(x) if tree.missing_child[node] == 0 else left
+        missing = np.isnan(x)
+        codes = np.where(missing, 0, x).astype(np.int64)
+        start = int(tree.bits_start[node])
+        left = ((tree.bits[start + (codes >> 5)] >> (codes & 31).astype(np.uint32)) & 1) > 0
+        bins = self.bins_for(t)
+        if bins is not None:  # categories without a bin count as missing
+            missing = missing | ~np.isin(codes, bins.categories_of(f))
         return np.where(missing, tree.missing_child[node] == 0, left)
 
     def root(self, t: int) -> AtNode:
