@@ -40,7 +40,7 @@ FAULTS = (
     Fault(
         "cart", "class weights dropped from the sums of two classes",
         "engine/split/statistic.py",
-        "v = row.weight[p] * labels[rows[p], 0]", "v = np.int64(labels[rows[p], 0])",
+        "v = w * labels[row.id[p], 0]", "v = np.int64(labels[row.id[p], 0])",
         ("engine/split/test_searches.py",),
     ),
     Fault(
@@ -66,15 +66,15 @@ FAULTS = (
     Fault(
         "cart", "of equal cuts of a column the last one wins",
         "engine/split/one_sum.py",
-        "if score > best and entries[start + cut] & NEW:",
-        "if score >= best and entries[start + cut] & NEW:",
+        "if logs is None and not score > best:",
+        "if logs is None and not score >= best:",
         ("engine/split/test_searches.py",),
     ),
     Fault(
         "cart", "of equal columns the last one wins",
-        "engine/split/one_sum.py",
-        "if score > best.score[k] or features[j] < best.feature[k]:",
-        "if score > best.score[k] or features[j] > best.feature[k]:",
+        "engine/split/best.py",
+        "if score > best.score[k] or feature < best.feature[k]:",
+        "if score > best.score[k] or feature > best.feature[k]:",
         ("engine/split/test_searches.py",),
     ),
     Fault(
@@ -105,7 +105,7 @@ FAULTS = (
     Fault(
         "cart", "depth first: one row of the left side missing from its count",
         "engine/depth_first/best_cut.py",
-        "if not allowed(i + 1, n, i + 1, n, rules):", "if not allowed(i, n, i, n, rules):",
+        "if not allowed(here + i + 1, n, left_weight, node_weight, rules):", "if not allowed(here + i, n, left_weight, node_weight, rules):",
         ("engine/depth_first/test_best_cut.py",),
     ),
     # ------------------------------------------------------------------ C4.5
@@ -195,8 +195,8 @@ FAULTS = (
     Fault(
         "friedman", "learning rate forgotten in the sum",
         "boosting/friedman/fitting.py",
-        "line += (task.learning_rate * tree.value[:, 0, 0])[leaf]",
-        "line += tree.value[:, 0, 0][leaf]",
+        "line += (task.learning_rate * one.tree.value[:, 0, 0])[one.leaf_of_row]",
+        "line += one.tree.value[:, 0, 0][one.leaf_of_row]",
         ("boosting/friedman/test_gradient_boosting.py::test_the_engine_is_the_textbook",),
     ),
     Fault(
