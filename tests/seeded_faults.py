@@ -105,7 +105,8 @@ FAULTS = (
     Fault(
         "cart", "depth first: one row of the left side missing from its count",
         "engine/depth_first/best_cut.py",
-        "if not allowed(here + i + 1, n, left_weight, node_weight, rules):", "if not allowed(here + i, n, left_weight, node_weight, rules):",
+        "if not allowed(here + i + 1, n, left_weight, node_weight, rules):",
+        "if not allowed(here + i, n, left_weight, node_weight, rules):",
         ("engine/depth_first/test_best_cut.py",),
     ),
     # ------------------------------------------------------------------ C4.5

@@ -115,7 +115,7 @@ class NodeSums:
         return [(winner, "wins"), *zip(closest, verdicts)]
 
 
-class _Asked(NamedTuple):
+class _BareSplit(NamedTuple):
     """A split without its figures."""
 
     question: Question
@@ -161,12 +161,12 @@ class _AtNode:
             values = values[~np.isnan(values)]  # a bin may hold several categories
         test, charge = grown.split_question(self.node, values), self._charge(f, len(values))
         if not rows[-1]:
-            return self.judged([_Asked(test, None, left, charge)])[0]
+            return self.judged([_BareSplit(test, None, left, charge)])[0]
         side = "left" if tree.missing_child[self.node] == 0 else "right"
         if not test.left_categories and test.kind == "subset":  # the missing are left, alone
             present = Question(f, "subset", np.nan, frozenset(values.astype(int).tolist()))
             test, side, left = present, "right", self.total - left
-        return self.judged([_Asked(test, side, left, charge)])[0]
+        return self.judged([_BareSplit(test, side, left, charge)])[0]
 
     def cuts(self, features: np.ndarray, most: int) -> list[Candidate]:
         """Return the best cuts of the columns of numbers that come closest."""
@@ -196,7 +196,7 @@ class _AtNode:
                 cut = cut_points(np.array(ends), self.sample.kinds[f])[0]
             side = None if not gaps[k] else "left" if goes_left[i] else "right"
             test, good = Question(f, "threshold", cut), bool(allowed[i])
-            found.append(_Asked(test, side, lefts[i], allowed=good))
+            found.append(_BareSplit(test, side, lefts[i], allowed=good))
         return self.judged(found) if found else []
 
     def sets(self, f: int) -> list[Candidate]:
@@ -207,7 +207,7 @@ class _AtNode:
 
         def judged(question: Question, side: str | None, left: np.ndarray) -> Candidate:
             good = bool(self.channels.allowed(left[None], self.total, 0)[0])
-            return self.judged([_Asked(question, side, left, charge, good)])[0]
+            return self.judged([_BareSplit(question, side, left, charge, good)])[0]
 
         scan = scan_sums(self.channels, f, (values, values), sums[filled], sums[-1], judged)
         return scan.best() or scan.best(refused=True)
@@ -218,9 +218,9 @@ class _AtNode:
         chance = self.sample.chance(n_categories, int(self.total[0]), self.before)
         return chance * float(self.total[1]) / self.sample.total
 
-    def judged(self, asked: list[_Asked]) -> list[Candidate]:
+    def judged(self, splits: list[_BareSplit]) -> list[Candidate]:
         """Return splits with their figures."""
-        lefts = np.array([one.left for one in asked])
+        lefts = np.array([one.left for one in splits])
         rights, gains = self.total - lefts, self.channels.gains(lefts, self.total).tolist()
         sides = np.stack([lefts, rights])
         impurity = [
@@ -243,5 +243,5 @@ class _AtNode:
                 missing_goes=one.side,
                 charge=one.charge,
             )
-            for i, one in enumerate(asked)
+            for i, one in enumerate(splits)
         ]
