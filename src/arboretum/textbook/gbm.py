@@ -30,14 +30,14 @@ row        y      F_0         r  leaf      step      F_1
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from arboretum.textbook.cart import TextbookNode, grow, predict
 from arboretum.textbook.gbm_losses import Loss, make_loss
-from arboretum.textbook.splits import Rules
+from arboretum.textbook.splits import Rules, charged_columns
 from arboretum.textbook.stagewise_modelling import line_search
 
 __all__ = [
@@ -163,6 +163,11 @@ def grow_gbm(
         shapes = f"X {X.shape}, y {y.shape} and w {w.shape}"
         raise ValueError(f"{shapes} need one row for every target, and all targets known")
     bags = _bags(rules, w, in_bag)
+    if rules.tree.kinds is not None and rules.tree.charged is None:
+        charged = charged_columns(
+            X[w > 0], rules.tree.kinds
+        )  # of the table, not of a bag of its rows
+        rules = replace(rules, tree=replace(rules.tree, charged=charged))
     loss = rules.loss
     if isinstance(loss, str):
         n_classes = int(_class_indices(y).max()) + 1 if loss == "log_loss" else 2

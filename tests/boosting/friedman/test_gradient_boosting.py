@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import ensemble
@@ -93,6 +93,8 @@ def test_random_data_missing_values_and_bags(seed, loss, depth, least, missing, 
     share=st.sampled_from([1.0, 0.6]),
     penalty=st.sampled_from([0.0, 1.0, 3.0]),
 )
+# five categories in the table, four in a bag of its rows
+@example(seed=257, loss="squared_error", depth=1, missing=0.0, share=0.6, penalty=3.0)
 def test_random_categories(seed, loss, depth, missing, share, penalty):
     """Categories of equal mean may be taken in any order; limits of rows would tell."""
     X, y, w = make(seed, n=40, loss=loss)
