@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -240,16 +240,15 @@ def join_raw(parts: Sequence[Raw], name: str) -> Raw:
     """
     known = [raw for raw in parts if raw.dtype != "null"]
     if not known or all(isinstance(raw, RawNumbers) for raw in known):
-        values = np.concatenate([raw.values for raw in parts if isinstance(raw, RawNumbers)])
+        joined = np.concatenate([raw.values for raw in parts if isinstance(raw, RawNumbers)])
         return RawNumbers(
-            values, reduce(lambda a, b: _number_type(a, b, name), known or parts).dtype
+            joined, reduce(lambda a, b: _number_type(a, b, name), known or parts).dtype
         )
-    if any(type(raw) is not Words or raw.dtype != known[0].dtype for raw in known):
+    words = [raw for raw in known if isinstance(raw, Words)]
+    if len(words) < len(known) or any(raw.dtype != words[0].dtype for raw in words):
         _refuse_types({_described(raw) for raw in known}, name)
-    order, values = known[0].order, known[0].values  # type: ignore[union-attr]
-    if any(raw.order != order for raw in known) or (  # type: ignore[union-attr]
-        order != "none" and any(raw.values != values for raw in known)  # type: ignore[union-attr]
-    ):
+    order, values = words[0].order, words[0].values
+    if any(raw.order != order or (order != "none" and raw.values != values) for raw in words):
         raise DataError(
             f"column {name!r} declares other categories, or another order of them, in one part than in "
             "another: give all parts the same categorical type"
@@ -257,10 +256,10 @@ def join_raw(parts: Sequence[Raw], name: str) -> Raw:
     place: dict[Any, int] = {}
     codes = []
     for raw in parts:
-        words = as_words(raw)
-        new = [place.setdefault(value, len(place)) for value in words.values]
-        codes.append(np.array([*new, -1], np.int64)[words.codes])
-    return Words(np.concatenate(codes), list(place), known[0].dtype, order)
+        one = as_words(raw)
+        new = [place.setdefault(value, len(place)) for value in one.values]
+        codes.append(np.array([*new, -1], np.int64)[one.codes])
+    return Words(np.concatenate(codes), list(place), words[0].dtype, order)
 
 
 def _number_type(one: Raw, other: Raw, name: str) -> Raw:
@@ -280,7 +279,7 @@ def _described(raw: Raw) -> str:
     return f"numbers ({raw.dtype})" if raw.family == "number" else f"{raw.dtype} values"
 
 
-def _refuse_types(found: set[str], name: str) -> None:
+def _refuse_types(found: set[str], name: str) -> NoReturn:
     raise DataError(
         f"column {name!r} holds {' in one part and '.join(sorted(found))} in another: make it one type"
     )
