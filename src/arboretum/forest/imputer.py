@@ -196,7 +196,10 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         rows = np.array(matrix.rows(0, matrix.n_rows))
         self._check_columns(rows)
         y, classes = self._learn_target(y, len(rows))
-        self._target = None if y is None else np.array(y), classes  # worksheets play the rounds again
+        self._target = (
+            None if y is None else np.array(y),
+            classes,
+        )  # worksheets play the rounds again
         self._seed = seed_from(self.random_state) % 2**32
         self.n_missing_ = np.isnan(rows).sum(axis=0)
         self._donors = Donors(rows, numeric_columns(self.schema_))

@@ -36,7 +36,7 @@ _FAMILIES = {
     "bag": "combine:BagFamily",
     "stack": "combine:TogetherFamily",
     "vote": "combine:TogetherFamily",
-    "friedman": "friedman.family:FriedmanFamily",
+    "friedman": "friedman:FriedmanFamily",
     "adaboost": "adaboost:AdaBoostFamily",
     "coordinate": "coordinate:CoordinateFamily",
     "second order": "second_order.family:SecondOrderFamily",

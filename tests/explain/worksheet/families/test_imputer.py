@@ -101,7 +101,9 @@ def test_an_imputer_keeps_what_its_sheets_need(filled, tmp_path):
     assert worksheet(imputer).cell(i, f).facts == given.facts
     imputer.save(tmp_path / "imputer.arb")
     again = load(tmp_path / "imputer.arb")
-    assert worksheet(again, y=y).cell(i, f).to_dict() == worksheet(imputer, y=y).cell(i, f).to_dict()
+    assert (
+        worksheet(again, y=y).cell(i, f).to_dict() == worksheet(imputer, y=y).cell(i, f).to_dict()
+    )
     if y is None:
         assert worksheet(again).cell(i, f).to_dict() == given.to_dict()
     else:
