@@ -1,7 +1,8 @@
 """Defaults beside defaults: our models without tuning and the boosters of other projects, on real tables.
 
     python -m benchmarks.best peers                        runs what is missing; may be stopped and resumed
-    python -m benchmarks.best run LABEL MODEL [key=value]  runs MODEL (BoostedTrees, LGBM, …) as LABEL
+    python -m benchmarks.best run LABEL MODEL [key=value]  runs MODEL (BoostedTrees, LGBM, …) as LABEL;
+                                                           settings.key=value tries another setting of BoostedTrees
     python -m benchmarks.best compare LABEL [OTHER ...]    wins, losses, loss ratio and time of each pair
     python -m benchmarks.best table LABEL [OTHER ...]      loss ratio on every table
 
@@ -23,7 +24,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from math import comb
 from pathlib import Path
@@ -171,11 +172,22 @@ def _read(path: Path) -> list[Run]:
 def _ours(label: str, stem: str, settings: dict[str, Any]) -> Contestant:
     """Return a model of ours under a label."""
 
+    tried = {k.removeprefix("settings."): v for k, v in settings.items() if "." in k}
+    own = {k: v for k, v in settings.items() if "." not in k}
+
     def make(regression: bool, seed: int) -> Any:
         import arboretum
 
         kind = getattr(arboretum, f"{stem}{'Regressor' if regression else 'Classifier'}")
-        return kind(n_jobs=1, random_state=seed, **settings)
+        if not tried:
+            return kind(n_jobs=1, random_state=seed, **own)
+
+        class Tried(kind):
+            def _settings(self, *sizes: Any) -> Any:
+                return replace(super()._settings(*sizes), **tried)
+
+        Tried.__init__ = kind.__init__
+        return Tried(n_jobs=1, random_state=seed, **own)
 
     return Contestant(label, "arboretum-trees", Frame, make)
 
