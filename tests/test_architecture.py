@@ -54,6 +54,7 @@ _ORDER = [
     "forest",
     "boosting",
     "combine callback",
+    "distributed",
     "explain",
     "cli",
 ]

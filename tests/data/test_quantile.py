@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from arboretum.data.quantile import weighted_quantile
+from arboretum.data.quantile import weight_grid, weighted_quantile
 from arboretum.textbook import gbm_losses as textbook
 
 LEVELS = np.linspace(0.01, 0.99, 30)
@@ -54,3 +56,37 @@ def test_rows_of_values_are_taken_one_by_one():
     x, w = rng.normal(size=(20, 7)), rng.random(7)
     each = [weighted_quantile(row, 0.5, w) for row in x]
     assert_array_equal(weighted_quantile(x, 0.5, w), each)
+
+
+@pytest.mark.parametrize("n", [2, 10, 1000])
+def test_halves_of_equal_weights_are_equal(n):
+    x = np.arange(float(n))
+    for weight in (0.1, 0.7, 1e-9, 3.0):
+        assert weighted_quantile(x, 0.5, np.full(n, weight)) == weighted_quantile(x, 0.5)
+
+
+@given(
+    st.lists(st.tuples(st.integers(-5, 5), st.floats(0.01, 5.0)), min_size=1, max_size=20),
+    st.sampled_from([0.1, 0.25, 0.5, 0.9]),
+    st.randoms(use_true_random=False),
+)
+@settings(max_examples=60, deadline=None)
+def test_lower_does_not_depend_on_the_order_of_the_rows(rows, alpha, random):
+    x, w = np.array(rows).T
+    order = np.array(random.sample(range(len(x)), len(x)))
+    found = weighted_quantile(x, alpha, w)
+    assert weighted_quantile(x[order], alpha, w[order]) == found
+    unit = weight_grid(w.max(), len(x))
+    so_far, whole = 0, [round(each * unit) for each in w.tolist()]
+    for value, each in sorted(zip(x.tolist(), whole)):
+        so_far += each
+        if float(so_far) >= alpha * float(sum(whole)):
+            assert found == value
+            break
+
+
+def test_the_grid_holds_every_sum():
+    for n, most in [(1, 1.0), (1000, 0.3), (10**9, 7.9), (3, 1e300), (3, 5e-324)]:
+        unit = weight_grid(most, n)
+        assert np.rint(most * unit) * n < 2.0**62
+        assert most * unit * n > 2.0**58 or unit == 2.0**1000

@@ -19,7 +19,7 @@ def run_script(script: str, **environment: str) -> str:
         env=env,
         capture_output=True,
         text=True,
-        timeout=400,
+        timeout=1800,  # only ends what hangs: kernels compile slowly on a busy machine
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout

@@ -1,7 +1,8 @@
 """Weighted quantiles, by the conventions of the losses and peers that use them.
 
-Values are sorted, x₀ <= … <= x_{n-1}, and their weights cumulated. All conventions agree on a large
-table; on a leaf of five rows they do not:
+Values are sorted, x₀ <= … <= x_{n-1}, and their weights cumulated, as whole numbers on a grid
+(`weight_grid`), so that no sum depends on an order. All conventions agree on a large table; on a leaf of five
+rows they do not:
 
     convention   without weights               with weights
     lower        x at ⌈α n⌉ - 1                the first value at which the cumulative weight reaches α of all
@@ -22,11 +23,14 @@ values where two halves have equal weights).
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-__all__ = ["weighted_quantile"]
+__all__ = ["weight_grid", "weighted_quantile"]
+
+_SUM_BITS = 61  # of the weights on their grid
 
 
 def weighted_quantile(
@@ -60,15 +64,29 @@ def weighted_quantile(
             place = int(np.ceil(alpha * n)) - 1
             return float(np.partition(x, place)[place])
         return _between(x, alpha * (n + 1) - 1 if convention == "xgboost" else alpha * (n - 1))
+    unit = weight_grid(float(weight.max()), n)
+    whole = np.rint(weight * unit).astype(np.int64)
     order = np.argsort(x, axis=-1, kind="stable")
-    so_far = np.cumsum(weight[order], axis=-1)
+    so_far = np.cumsum(whole[order], axis=-1).astype(np.float64)
     if convention == "lightgbm":
-        return _exceeding(x[order], so_far, alpha)
+        return _exceeding(x[order], so_far, alpha, unit)
     first = (so_far >= alpha * so_far[..., -1:]).argmax(axis=-1)
     if x.ndim == 1:
         return float(x[order[first]])
     rows = np.arange(len(x))
     return x[rows, order[rows, first]]
+
+
+def weight_grid(most: float, n: int) -> float:
+    """Return how many units a weight of 1 has, if ``most`` is the largest of n weights.
+
+    A power of two, so that whole weights stay in proportion, for which a sum of n weights has less than
+    62 bits.
+
+    >>> weight_grid(1.0, 1000) == 2.0**50
+    True
+    """
+    return math.ldexp(1.0, min(_SUM_BITS - math.frexp(n)[1] - math.frexp(most)[1], 1000))
 
 
 def _between(values: np.ndarray, place: float) -> float:
@@ -80,11 +98,11 @@ def _between(values: np.ndarray, place: float) -> float:
     return float(chosen[below] + (place - below) * (chosen[above] - chosen[below]))
 
 
-def _exceeding(values: np.ndarray, so_far: np.ndarray, alpha: float) -> float:
+def _exceeding(values: np.ndarray, so_far: np.ndarray, alpha: float, unit: float) -> float:
     wanted = alpha * so_far[-1]
     at = min(int(np.searchsorted(so_far, wanted, side="right")), len(values) - 1)
     if at == 0 or at == len(values) - 1:
         return float(values[at])
     below, own = so_far[at - 1], so_far[at] - so_far[at - 1]
-    part = (wanted - below) / own if own >= 1 else 0.0
+    part = (wanted - below) / own if own >= unit else 0.0
     return float(values[at - 1] + part * (values[at] - values[at - 1]))

@@ -13,7 +13,8 @@ sum can overflow:
     a number in a sum          the largest number    `bits_of_each`: the sum fits into SUM_BITS
 
 Integers that are small enough stay unchanged (s = 0), so a row of weight 2 counts exactly like two rows.
-Kernels round halves up (`to_grid`); arrays are rounded by NumPy's `rint`, halves to even numbers.
+Kernels round halves up (`to_grid`); arrays are rounded by NumPy's `rint`, halves to even numbers. Means,
+base scores and metrics take two grids, one 30 bits below the other: see sums.py.
 
 >>> float(2.0 ** shift_for(3.0, 10)), bits_of_each(1000)
 (256.0, 51)
@@ -26,14 +27,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arboretum.engine.compiler.decorators import inline, subkernel
+from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 
 __all__ = [
     "SUM_BITS",
     "WEIGHT_BITS",
     "GridWeights",
+    "add_limbs",
+    "add_limbs_by_code",
     "are_whole",
     "bits_of_each",
+    "largest_bits",
+    "limb_shift",
     "scale_for",
     "shift_for",
     "to_grid",
@@ -43,6 +48,9 @@ __all__ = [
 SUM_BITS = 61  # bits of a sum; the difference of two sums fits into int64
 WEIGHT_BITS = 53
 _MOST_SHIFT = 1000  # beyond, 2^s is not a float64
+_LIMB_BITS = 30
+_LIMB = 2.0**_LIMB_BITS
+_NO_SIGN = 0x7FFF_FFFF_FFFF_FFFF
 _LOOK = 100  # weights that are checked first
 
 
@@ -68,6 +76,48 @@ def scale_for(largest, bits):
 def to_grid(x):
     """Return the whole number nearest to a scaled one, halves rounded up."""
     return np.int64(math.floor(x + 0.5))
+
+
+# ---------------------------------------------------------------------- sums of two limbs, for sums.py
+def limb_shift(largest: float) -> int:
+    """Return s with values times 2^s just below 2^30."""
+    return shift_for(largest, _LIMB_BITS)
+
+
+@kernel
+def largest_bits(bits):
+    """Return the largest absolute value of float64 numbers, all given and returned as bits.
+
+    Bits of ∞ are above those of numbers, bits of NaN above those of ∞. bits (n,) int64.
+    """
+    most = np.int64(0)
+    for i in range(len(bits)):
+        most = max(most, bits[i] & _NO_SIGN)
+    return most
+
+
+@kernel
+def add_limbs(x, scale, limbs):
+    """Add the two limbs of every number to limbs (1, 2) int64; x (n,) float64, ``scale`` 2^`limb_shift`."""
+    high = low = np.int64(0)
+    for i in range(len(x)):
+        scaled = x[i] * scale
+        head = np.rint(scaled)
+        high += np.int64(head)
+        low += np.int64(np.rint((scaled - head) * _LIMB))
+    limbs[0, 0] += high
+    limbs[0, 1] += low
+
+
+@kernel
+def add_limbs_by_code(x, codes, scale, limbs):
+    """Add the limbs of every number to the line of its code; codes (n,) int64, limbs (n_codes, 2) int64."""
+    for i in range(len(x)):
+        k = np.uintp(codes[i])
+        scaled = x[i] * scale
+        head = np.rint(scaled)
+        limbs[k, 0] += np.int64(head)
+        limbs[k, 1] += np.int64(np.rint((scaled - head) * _LIMB))
 
 
 def are_whole(weights: np.ndarray, bits: int = WEIGHT_BITS) -> bool:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.boosting.loss.loss import Loss
+from arboretum.engine import sums
 from arboretum.engine.elementwise import exp, log, softmax, softplus
 from arboretum.predict.link import Link, both_classes
 
@@ -30,8 +31,10 @@ __all__ = ["Exponential", "Hinge", "Logistic", "Softmax", "class_shares"]
 
 def class_shares(y: Array, w: Array | None, n_classes: int) -> Array:
     """Return every class's share of the weight."""
-    total = np.bincount(y.astype(np.intp, copy=False), w, n_classes)
-    return total / total.sum()
+    codes = y.astype(np.int64, copy=False)
+    if w is None:
+        return np.bincount(codes, None, n_classes) / len(codes)
+    return sums.totals(w, codes, n_classes) / sums.total(w)
 
 
 class _TwoClasses(Loss):

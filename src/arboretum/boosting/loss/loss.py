@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from arboretum.data.checks import list_rows
+from arboretum.engine import sums
 from arboretum.errors import DataError
 from arboretum.predict.link import IDENTITY, Link
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray
 
-__all__ = ["DOMAINS", "Loss", "check_labels", "check_weight", "weighted_mean"]
+__all__ = ["DOMAINS", "Loss", "check_labels", "check_weight"]
 
 
 class Loss:
@@ -94,7 +95,7 @@ class Loss:
 
     def score(self, y: Array, F: Array, w: Array | None) -> float:
         """Return the mean loss, as shown."""
-        return self.factor * weighted_mean(self.value(y, F), w)
+        return self.factor * sums.mean(self.value(y, F), w)
 
 
 # ---------------------------------------------------------------------- labels and weights
@@ -151,10 +152,3 @@ def check_weight(weight: np.ndarray | None, n: int) -> None:
         )
     if not weight.any():
         raise DataError("all weights are 0: at least one row must count")
-
-
-def weighted_mean(values: np.ndarray, weight: np.ndarray | None) -> float:
-    """Return the mean of values by weight."""
-    if weight is None:
-        return float(values.mean())
-    return float((values * weight).sum() / weight.sum())

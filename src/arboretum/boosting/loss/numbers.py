@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from arboretum.boosting.loss.loss import Loss, weighted_mean
+from arboretum.boosting.loss.loss import Loss
 from arboretum.data.quantile import weighted_quantile
+from arboretum.engine import sums
 from arboretum.engine.elementwise import exp, log, log1p, power
 from arboretum.predict.link import Link
 
@@ -55,7 +56,7 @@ class SquaredError(Loss):
     factor = 2.0
 
     def start(self, y: Array, w: Array | None) -> Array:
-        return np.asarray(weighted_mean(y, w))
+        return np.asarray(sums.mean(y, w))
 
     def value(self, y: Array, F: Array) -> Array:
         return _half_square(y - F)
@@ -211,7 +212,7 @@ class Tweedie(Loss):
         return "above 0" if self.power == 2 else "0 or more"
 
     def start(self, y: Array, w: Array | None) -> Array:
-        return np.asarray(log(weighted_mean(y, w)))
+        return np.asarray(log(sums.mean(y, w)))
 
     def value(self, y: Array, F: Array) -> Array:
         a = 1 - self.power

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from arboretum.boosting.loss.classes import Logistic, class_shares
-from arboretum.boosting.loss.loss import check_labels, check_weight, weighted_mean
+from arboretum.boosting.loss.loss import check_labels, check_weight
+from arboretum.engine import sums
 from arboretum.engine.elementwise import log
 from arboretum.predict.link import IDENTITY, Link
 
@@ -194,7 +195,7 @@ class LossObjective(Objective):
         if self.loss.leaf_step is not None:
             return np.array([loss.leaf_step(y, 0.0, weight, self.dialect) for loss in self.losses])
         if self.begin == "mean":
-            mean = weighted_mean(y, weight)
+            mean = sums.mean(y, weight)
             return np.full(self.n_outputs, self.link.raw(mean, self._rarest))
         if self.begin == "shares":
             return self._margins_of_shares(class_shares(y, weight, self.n_outputs))
@@ -215,7 +216,7 @@ class LossObjective(Objective):
         shape = (self.n_outputs, len(y))
         g, h = np.empty(shape, np.float32), np.empty(shape, np.float32)
         self.derivatives(y, np.zeros(shape[::-1]), weight, g, h)
-        return -g.sum(axis=1, dtype=np.float64) / h.sum(axis=1, dtype=np.float64)
+        return np.array([-sums.total(gk) / sums.total(hk) for gk, hk in zip(g, h)])
 
     # ------------------------------------------------------------------ derivatives
     def _write(self, rows: RoundRows, g: Array, h: Array, n_jobs: int) -> None:

@@ -24,6 +24,7 @@ from arboretum.boosting.loss.loss import check_labels, check_weight
 from arboretum.boosting.loss.objective import Objective, RoundRows
 from arboretum.boosting.metric.queries import Queries
 from arboretum.data.checks import list_rows
+from arboretum.engine import sums
 from arboretum.engine.elementwise import log2
 from arboretum.errors import DataError
 
@@ -126,7 +127,7 @@ class RankingObjective(Objective):
                 )
             weight = weight[queries.start]
         check_weight(weight, len(queries))
-        return np.repeat(weight / weight.mean(), queries.sizes)
+        return np.repeat(weight / sums.mean(weight), queries.sizes)
 
     def _lists(self, y: np.ndarray, margin: np.ndarray, queries: Queries) -> QueryLists:
         from arboretum.engine.second_order.ranking import QueryLists

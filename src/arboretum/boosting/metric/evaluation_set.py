@@ -1,19 +1,20 @@
 """Actual values and a round's predictions side by side, from which every metric is computed.
 
 Values that stay the same from round to round (the best possible order, log y!) are computed once per
-`EvaluationSet`, values that metrics share in a round (the order of the rows) once per `Predicted`. Sums use
-NumPy, never BLAS, so that the number of threads changes no bit and early stopping stops where it did.
+`EvaluationSet`, values that metrics share in a round (the order of the rows) once per `Predicted`. Means
+over rows and lists depend neither on their order nor on threads (engine/sums.py), so early stopping stops
+at the same round wherever the rows are.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from arboretum.boosting.metric.queries import Queries
+from arboretum.engine import sums
 from arboretum.errors import DataError
 from arboretum.lazy import cached_property
 
@@ -129,19 +130,8 @@ class Predicted:
 
     def mean(self, values: np.ndarray) -> float:
         """Return the weighted mean of a value per row."""
-        return _mean(values, self.truth.weight)
+        return sums.mean(values, self.truth.weight)
 
     def group_mean(self, values: np.ndarray) -> float:
         """Return the weighted mean of a value per group."""
-        return _mean(values, self.truth.group_weight)
-
-
-def _mean(values: np.ndarray, weight: np.ndarray | None) -> float:
-    if weight is None:
-        return values.mean()
-    total = (values * weight).sum()
-    if not math.isfinite(total):  # an infinite value of weight 0 is ignored
-        some = weight > 0
-        total = (values[some] * weight[some]).sum()
-    whole = weight.sum()
-    return total / whole if whole > 0 else math.nan
+        return sums.mean(values, self.truth.group_weight)

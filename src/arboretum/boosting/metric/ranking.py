@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.engine import sums
 from arboretum.engine.elementwise import log
 from arboretum.errors import DataError
 
@@ -245,7 +246,7 @@ def _area(
         return of_curve(thresholds(given.vector, truth.y, truth.weight))
     areas = by_group(truth.queries, truth.y, given.vector, given.order)
     known = ~np.isnan(areas)
-    return areas[known].mean() if known.any() else math.nan
+    return sums.mean(areas[known])
 
 
 def binary_roc_auc(given: Predicted) -> float:

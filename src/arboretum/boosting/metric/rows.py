@@ -14,6 +14,7 @@ import numpy as np
 
 from arboretum.boosting.loss.classes import Logistic, Softmax
 from arboretum.boosting.loss.numbers import Poisson, Quantile, SquaredError
+from arboretum.engine import sums
 from arboretum.engine.elementwise import log, log_gamma
 from arboretum.errors import DataError
 
@@ -82,7 +83,7 @@ def gamma_deviance(given: Predicted, shift: tuple[float, float], *, added: bool)
     deviance, weight = 2.0 * (ratio - log(ratio) - 1.0), given.truth.weight
     if not added:
         return given.mean(deviance)
-    return deviance.sum() if weight is None else (deviance * weight).sum()
+    return sums.total(deviance if weight is None else sums.times(deviance, weight))
 
 
 # ---------------------------------------------------------------------- mistakes

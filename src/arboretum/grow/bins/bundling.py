@@ -10,6 +10,10 @@ falling number of rows they use, and each joins the first bundle it fits: 255 co
 conflicts than allowed. A conflict is a row that two columns of a bundle use; the one that joined first
 keeps it.
 
+Tables in parts (streams, shards) send which pairs of columns are used in the same row (`PairsInUse`). Which
+rows these are does not matter: with no conflict allowed, a column fits a bundle if it is used in no row
+that one of its columns uses.
+
 Up to 64 bundles are filled at a time. In one word per row each has a bit, set if it uses the row, so
 one pass over the rows of a column finds its conflicts with all of them. Columns that fit none are tried
 again with 64 new bundles, as long as that gains something. Of a sparse table only stored entries are
@@ -20,20 +24,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from arboretum.engine import parallel
+from arboretum.errors import ParameterError
 from arboretum.grow.bins.bins import BYTE, Bins, storage_columns
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.grow.bins.sparse import CodedEntries
 
-__all__ = ["Bundle", "bundle_columns", "plan_bundles"]
+__all__ = [
+    "Bundle",
+    "PairsInUse",
+    "bundle_codes",
+    "bundle_columns",
+    "bundle_parts",
+    "pairs_in_use",
+    "plan_bundles",
+]
 
 _OPEN = 64  # bundles filled at a time: the bits of a word
+_TESTED = 1 << 16  # rows in which pairs of columns are looked for at a time
 _SPARSE = 0.5  # a column that uses more of the rows than this stays alone
 
 
@@ -79,49 +93,105 @@ def plan_bundles(
     >>> [(b.features, b.conflicts) for b in plan_bundles(rows, [2, 2, 2, 2], 6, budget=1)]
     [([3, 0, 1], 1), ([2], 0)]
     """
-    waiting = sorted(used, key=lambda f: -len(used[f]))  # stable: of equals the first column
+    return _plan({f: len(rows) for f, rows in used.items()}, n_bins, _ByRows(used, n_rows, budget))
+
+
+class _Clashes(Protocol):
+    """How up to 64 bundles find out which columns fit."""
+
+    def begin(self) -> None:
+        """Forget the bundles."""
+        ...
+
+    def fits(self, f: int, able: int) -> int:
+        """Return which of the bundles ``able`` the column fits, a bit each."""
+        ...
+
+    def join(self, f: int, j: int, *, is_new: bool) -> int:
+        """Put the column of the last test into bundle j; return the rows that lose a value."""
+        ...
+
+
+def _plan(
+    n_used: Mapping[int, int], n_bins: Sequence[int] | np.ndarray, clashes: _Clashes
+) -> list[Bundle]:
+    waiting = sorted(n_used, key=lambda f: -n_used[f])  # stable: of equals the first column
     done: list[Bundle] = []
     gained = True
     while waiting and gained:
-        bundles, waiting = _fill(waiting, used, n_bins, n_rows, budget)
+        bundles, waiting = _fill(waiting, n_bins, clashes)
         gained = any(len(bundle.features) > 1 for bundle in bundles)
         done += bundles
     return done + [Bundle([f], int(n_bins[f])) for f in waiting]
 
 
 def _fill(
-    waiting: Sequence[int],
-    used: Mapping[int, np.ndarray],
-    n_bins: Sequence[int] | np.ndarray,
-    n_rows: int,
-    budget: int,
+    waiting: Sequence[int], n_bins: Sequence[int] | np.ndarray, clashes: _Clashes
 ) -> tuple[list[Bundle], list[int]]:
     """Fill up to 64 new bundles; return them and the columns that fit none."""
-    from arboretum.engine.columns.bins import count_clashes, mark_rows
-
-    taken = np.zeros(n_rows, np.uint64)
-    clashes = np.zeros(_OPEN, np.int64)
-    allowed = np.full(_OPEN, budget, np.int64)
+    clashes.begin()
     bundles: list[Bundle] = []
     left: list[int] = []
     for f in waiting:
         codes = int(n_bins[f]) - 1
         able = sum(1 << j for j, b in enumerate(bundles) if b.n_codes + codes <= BYTE)
-        fits = int(count_clashes(taken, used[f], np.uint64(able), allowed, clashes)) if able else 0
+        fits = clashes.fits(f, able) if able else 0
         if fits:
             j = (fits & -fits).bit_length() - 1  # the first of them
-            allowed[j] -= clashes[j]
-            bundles[j].conflicts += int(clashes[j])
         elif len(bundles) < _OPEN:
             j = len(bundles)
             bundles.append(Bundle())
         else:
             left.append(f)
             continue
+        bundles[j].conflicts += clashes.join(f, j, is_new=not fits)
         bundles[j].features.append(f)
         bundles[j].n_codes += codes
-        mark_rows(taken, used[f], np.uint64(1 << j))
     return bundles, left
+
+
+class _ByRows:
+    """Conflicts are counted row by row, and some may be allowed."""
+
+    def __init__(self, used: Mapping[int, np.ndarray], n_rows: int, budget: int) -> None:
+        self._used, self._n_rows, self._budget = used, n_rows, budget
+
+    def begin(self) -> None:
+        self._taken = np.zeros(self._n_rows, np.uint64)
+        self._clashes = np.zeros(_OPEN, np.int64)
+        self._allowed = np.full(_OPEN, self._budget, np.int64)
+
+    def fits(self, f: int, able: int) -> int:
+        from arboretum.engine.columns.bins import count_clashes
+
+        return int(
+            count_clashes(self._taken, self._used[f], np.uint64(able), self._allowed, self._clashes)
+        )
+
+    def join(self, f: int, j: int, *, is_new: bool) -> int:
+        from arboretum.engine.columns.bins import mark_rows
+
+        lost = 0 if is_new else int(self._clashes[j])
+        self._allowed[j] -= lost
+        mark_rows(self._taken, self._used[f], np.uint64(1 << j))
+        return lost
+
+
+class _ByPairs:
+    """No conflict is allowed, and it is known which columns meet."""
+
+    def __init__(self, together: np.ndarray) -> None:
+        self._together = together
+
+    def begin(self) -> None:
+        self._met = np.zeros((_OPEN, len(self._together)), bool)  # by a column of the bundle
+
+    def fits(self, f: int, able: int) -> int:
+        return sum(1 << j for j in range(_OPEN) if able >> j & 1 and not self._met[j, f])
+
+    def join(self, f: int, j: int, *, is_new: bool) -> int:
+        self._met[j] |= self._together[f]
+        return 0
 
 
 def bundle_columns(
@@ -166,6 +236,86 @@ def bundle_columns(
     plan = plan_bundles(used, bins.n_places, matrix.n_rows, int(max_conflict * matrix.n_rows))
     bundles = [bundle for bundle in plan if len(bundle.features) > 1]
     return _arrange(bins, bundles) if bundles else bins
+
+
+# ---------------------------------------------------------------------- tables in parts
+@dataclass(frozen=True, eq=False)
+class PairsInUse:
+    """How some rows use the columns; add those of all parts.
+
+    Attributes
+    ----------
+    n_used : int64 array of shape (features,)
+        Rows where a feature is neither missing nor in its default bin.
+    has_missing : bool array of shape (features,)
+    together : bool array of shape (features, features)
+        Whether some row uses both.
+    """
+
+    n_used: np.ndarray
+    has_missing: np.ndarray
+    together: np.ndarray
+
+    def __add__(self, other: PairsInUse) -> PairsInUse:
+        return PairsInUse(
+            self.n_used + other.n_used,
+            self.has_missing | other.has_missing,
+            self.together | other.together,
+        )
+
+
+def pairs_in_use(bins: Bins) -> PairsInUse:
+    """Return how the rows of some bins with codes, every feature in a column of its own, use the columns."""
+    n, n_rows = bins.n_features, bins.n_rows
+    n_used, together = np.zeros(n, np.int64), np.zeros((n, n), bool)
+    small = np.flatnonzero((bins.n_bins < BYTE) & (bins.n_bins > 0) & ~bins.has_missing)
+    codes, default = bins.codes, bins.default_bin[small].astype(np.uint8)
+    for start in range(0, n_rows, _TESTED):
+        bits = np.empty((len(small), -(-min(_TESTED, n_rows - start) // 8)), np.uint8)
+        for k, f in enumerate(small.tolist()):
+            aside = codes[bins.storage[f], start : start + _TESTED] != default[k]
+            n_used[f] += np.count_nonzero(aside)
+            bits[k] = np.packbits(aside)
+        for k, f in enumerate(small.tolist()):
+            apart = np.flatnonzero(~together[f, small[:k]])
+            met = (bits[apart] & bits[k]).any(axis=1)
+            others = small[apart[met]]
+            together[f, others] = together[others, f] = True
+    return PairsInUse(n_used, bins.has_missing.copy(), together)
+
+
+def bundle_parts(bins: Bins, pairs: PairsInUse, n_rows: int, max_conflict: float = 0.0) -> Bins:
+    """Return what `bundle_columns` returns, from the pairs in use in all ``n_rows`` rows."""
+    if max_conflict > 0:
+        raise ParameterError(
+            "max_conflict_rate must be 0 for a table that is read in parts: which rows conflict is known "
+            "only where all rows are in memory"
+        )
+    few = (bins.n_bins < BYTE) & (bins.n_bins > 0) & ~pairs.has_missing
+    few &= pairs.n_used <= _SPARSE * n_rows
+    n_used = {f: int(pairs.n_used[f]) for f in np.flatnonzero(few).tolist()}
+    plan = _plan(n_used, bins.n_places, _ByPairs(pairs.together))
+    bundles = [bundle for bundle in plan if len(bundle.features) > 1]
+    return _arrange(bins, bundles) if bundles else bins
+
+
+def bundle_codes(bundled: Bins, alone: Bins, start: int, end: int) -> np.ndarray:
+    """Return the codes, uint8 of shape (columns, rows), of some rows in bundles.
+
+    ``alone`` has the codes of the same features in columns of their own.
+    """
+    n_narrow = bundled.n_storage - int(np.count_nonzero(bundled.is_wide))
+    out = np.zeros((n_narrow, end - start), np.uint8)
+    for f in np.flatnonzero((bundled.offset == 0) & ~bundled.is_wide).tolist():
+        out[bundled.storage[f]] = alone.codes[alone.storage[f], start:end]
+    for group in bundled.bundles():
+        line = out[bundled.storage[group[0]]]
+        for f in reversed(group):  # the first to join has the last word
+            codes, default = alone.codes[alone.storage[f], start:end], bundled.default_bin[f]
+            aside = np.flatnonzero(codes != default)
+            found = codes[aside].astype(np.int32)
+            line[aside] = found + bundled.offset[f] - (found > default)
+    return out
 
 
 def _arrange(bins: Bins, bundles: Sequence[Bundle]) -> Bins:

@@ -32,13 +32,8 @@ import numpy as np
 from arboretum.errors import DataError
 from arboretum.grow.bins.bins import Bins
 from arboretum.grow.bins.cuts import count_values, cut_places, cuts_between, starts, whole_weights
-from arboretum.grow.bins.find import (
-    Absent,
-    ColumnBins,
-    bin_table,
-    category_bins,
-    visit_numbers,
-)
+from arboretum.grow.bins.find import bin_table, category_bins
+from arboretum.grow.bins.learn import Absent, ColumnBins, visit_numbers
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

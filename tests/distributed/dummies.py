@@ -1,0 +1,41 @@
+"""Objects for workers."""
+
+import os
+import signal
+import time
+
+import numpy as np
+
+from arboretum.errors import DataError
+
+
+class Tallies:
+    """Numbers that can be added to; fails and dies on request."""
+
+    def __init__(self, *numbers):
+        if any(isinstance(one, str) for one in numbers):
+            raise DataError("there is a bad number")
+        self.numbers = [int(np.sum(one)) for one in numbers]
+
+    def total(self, more=0):
+        return sum(self.numbers) + more
+
+    def twice(self, array):
+        return 2 * array
+
+    def slow(self, seconds):
+        time.sleep(seconds)
+        return os.getpid()
+
+    def fail(self):
+        raise DataError("a row is odd")
+
+    def die(self, number):
+        if number in self.numbers:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self.numbers
+
+    def threads(self):
+        from arboretum.engine.parallel import effective_jobs
+
+        return effective_jobs(None)
