@@ -2,7 +2,7 @@
 
     python -m benchmarks.best peers                        runs what is missing; may be stopped and resumed
     python -m benchmarks.best run LABEL MODEL [key=value]  runs MODEL (BoostedTrees, LGBM, …) as LABEL;
-                                                           settings.key=value tries another setting of BoostedTrees
+                                                           settings.key=value changes one of its settings
     python -m benchmarks.best compare LABEL [OTHER ...]    wins, losses, loss ratio and time of each pair
     python -m benchmarks.best table LABEL [OTHER ...]      loss ratio on every table
 
@@ -133,7 +133,9 @@ def _run(contestant: Contestant, name: str, split: int) -> Run:
     )  # fmt: skip
 
 
-def _work(contestants: Sequence[Contestant], tables: Sequence[str], splits: int, path: Path) -> None:
+def _work(
+    contestants: Sequence[Contestant], tables: Sequence[str], splits: int, path: Path
+) -> None:
     """Run what the file does not have, the smallest tables first."""
     known, warm = {run.key for run in _read(path)}, set[str]()
     sizes = {}
@@ -213,7 +215,7 @@ class _Pair:
     rows: int
     loss: float  # ratio
     time: float  # ratio
-    calibration: tuple[float, float]
+    calibration: tuple[float, ...]  # of both
 
 
 def _pairs(one: str, other: str, tables: Sequence[str], splits: int) -> Iterator[_Pair]:
@@ -229,12 +231,12 @@ def _pairs(one: str, other: str, tables: Sequence[str], splits: int) -> Iterator
             if (one, name, k) in found and (other, name, k) in found
         ]
         if both:
-            ours, theirs = zip(*both)
+            both_ways = ours, theirs = tuple(zip(*both))
             yield _Pair(
                 name, ours[0].rows,
                 relative_loss([r.loss for r in ours], [r.loss for r in theirs], [r.guess for r in ours]),
                 sum(r.fit for r in ours) / max(sum(r.fit for r in theirs), 1e-9),
-                (float(np.mean([r.calibration for r in ours])), float(np.mean([r.calibration for r in theirs]))),
+                tuple(float(np.mean([r.calibration for r in runs])) for runs in both_ways),
             )  # fmt: skip
 
 
@@ -282,7 +284,9 @@ def _value(text: str) -> Any:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Carry out the command."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.best", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.best", description=__doc__.split("\n")[0]
+    )
     parser.add_argument("command", choices=("peers", "run", "compare", "table"))
     parser.add_argument("words", nargs="*")
     parser.add_argument("--tables", nargs="+", default=["development"])
