@@ -16,7 +16,7 @@ from playwright.sync_api import sync_playwright
 from sklearn.model_selection import train_test_split
 
 from arboretum import XGBClassifier
-from arboretum.cli.data import seedlings
+from arboretum.cli import seedlings
 
 PICTURE = Path(__file__).with_name("report.png")
 WIDTH, HEIGHT = 1300, 1500

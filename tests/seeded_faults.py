@@ -137,7 +137,7 @@ FAULTS = (
     ),
     Fault(
         "c45", "classes of rules ordered by what they get right",
-        "c45/rules/ordering.py",
+        "c45/rules/ruleset.py",
         "open_rows & covers[c] & (label != c)", "open_rows & covers[c] & (label == c)",
         ("c45/rules/test_rules.py",),
     ),

@@ -111,7 +111,7 @@ def folder_of_commands(tmp_path_factory):
     import pandas as pd
 
     from arboretum import CARTClassifier, RandomForestClassifier, StackingClassifier
-    from arboretum.cli.data import seedlings
+    from arboretum.cli import seedlings
 
     folder = tmp_path_factory.mktemp("commands")
     (folder / "tests").symlink_to(ROOT / "tests")

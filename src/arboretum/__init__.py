@@ -36,7 +36,7 @@ _HOME = {
     "plot_proximity": "arboretum.explain.charts.proximity_map",
     "plot_importance": "arboretum.explain.charts.importance",
     "plot_boosting_errors": "arboretum.explain.charts.boosting_curves",
-    "plot_learning_curve": "arboretum.explain.charts.learning_curve",
+    "plot_learning_curve": "arboretum.explain.charts.boosting_curves",
     "plot_margins": "arboretum.explain.charts.boosting_curves",
     "plot_shap_summary": "arboretum.explain.charts.shap_plots",
     "plot_shap_dependence": "arboretum.explain.charts.shap_plots",

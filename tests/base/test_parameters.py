@@ -1,6 +1,7 @@
 """Declared parameters: every one of every estimator has a rule and a sentence, and is documented."""
 
 import inspect
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 
 import arboretum
 from arboretum.base import parameters as p
-from arboretum.base.parameters import Declared, Parameter
+from arboretum.base.parameters import Declared, Parameter, described
 from arboretum.errors import ParameterError
 
 ALL = [getattr(arboretum, name) for name in arboretum.ESTIMATORS]
@@ -51,7 +52,7 @@ def test_every_parameter_is_declared_and_documented(owner):
 
 
 def p_shown(value) -> str:
-    from arboretum.base.documentation import _shown
+    from arboretum.base.parameters import _shown
 
     return _shown(value)
 
@@ -128,3 +129,45 @@ def test_a_subclass_may_hand_its_arguments_on(kind):
         Mine(n_trees=3)
     with pytest.raises(arboretum.ParameterError, match="n_estimators of Mine must be"):
         Mine(n_estimators=-3).fit([[0.0], [1.0]], [0, 1])
+
+
+PUBLIC = {name: getattr(arboretum, name) for name in arboretum.__all__}
+TEXT = """A model.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
+    Examples
+    --------
+    >>> for number in range(2):
+    ...     print(number)
+    """
+
+
+@pytest.mark.parametrize("name", [name for name, found in PUBLIC.items() if inspect.isclass(found)])
+def test_no_public_class_shows_a_place_that_was_not_filled(name):
+    assert "[parameters]" not in (PUBLIC[name].__doc__ or "")
+    assert "[attributes]" not in (PUBLIC[name].__doc__ or "")
+
+
+@pytest.mark.parametrize("text", [TEXT, inspect.cleandoc(TEXT)], ids=["indented", "dedented"])
+def test_the_compiler_may_dedent_docstrings(text):
+    owner = SimpleNamespace(__doc__=text, _attributes={"done_ : int": "How much.", "n_ : int": ""})
+    owner.__init__ = lambda self: None
+    assert described(owner).splitlines()[6:] == [
+        "Attributes",
+        "----------",
+        "done_ : int",
+        "    How much.",
+        "n_ : int",
+        "",
+        "Examples",
+        "--------",
+        ">>> for number in range(2):",
+        "...     print(number)",
+    ]

@@ -7,9 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from arboretum.base import progress, progress_lines
-from arboretum.base.progress import Pace, describe, time_left_column
-from arboretum.base.progress_lines import ProgressLines, StepLines
+from arboretum.base import progress
+from arboretum.base.progress import Pace, ProgressLines, StepLines, describe, time_left_column
 from arboretum.cli import screen
 from arboretum.engine.compiler.log import CompileLog
 
@@ -149,8 +148,8 @@ def _slow_work(seconds):
 
 
 def test_lines_tell_of_long_steps(monkeypatch, capsys):
-    monkeypatch.setattr(progress_lines, "_PATIENCE", 0.05)
-    monkeypatch.setattr(progress_lines, "_BETWEEN", 0.05)
+    monkeypatch.setattr(progress, "_WAIT", 0.05)
+    monkeypatch.setattr(progress, "_BETWEEN", 0.05)
     _slow_work(0.2)
     out, err = capsys.readouterr()
     lines = err.splitlines()
@@ -166,8 +165,8 @@ def test_short_work_writes_no_line(capsys):
 
 
 def test_lines_end_with_an_error(monkeypatch, capsys):
-    monkeypatch.setattr(progress_lines, "_PATIENCE", 0.01)
-    monkeypatch.setattr(progress_lines, "_BETWEEN", 0.01)
+    monkeypatch.setattr(progress, "_WAIT", 0.01)
+    monkeypatch.setattr(progress, "_BETWEEN", 0.01)
     before = threading.active_count()
     with pytest.raises(ValueError, match="negative"):
         _slow_work(-1)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arboretum.cli.data import seedlings
+from arboretum.cli import seedlings
 from tests.cli.cli_helpers import run
 
 

@@ -1,8 +1,12 @@
 """What is printed fits a screen of 80 columns, and numbers are written for people."""
 
+import time
+
 import pytest
 
-from arboretum.cli.screen import number
+from arboretum.cli import screen
+from arboretum.cli.screen import Stopwatch, number, working
+from arboretum.engine.compiler.cache import compiled
 from tests.cli.cli_helpers import cells, fact, ok, run
 
 
@@ -79,3 +83,31 @@ def test_the_best_round_is_named_and_the_booster_prints_nothing_else(shelf, tmp_
         best = fact(result.stdout, "best round").split()[0]
         assert fact(ok("describe", model), "best round").startswith(f"{best};")
         assert f"best round: {best};" in ok("show", model)
+
+
+def test_compiling_is_not_counted_as_work():
+    start = time.perf_counter()
+    with working("nothing much") as watch:
+        time.sleep(0.05)
+        compiled.seconds += 0.04  # as if a kernel had been compiled meanwhile
+    assert 0.005 < watch.seconds <= time.perf_counter() - start - 0.04
+    assert watch.compile_seconds == pytest.approx(0.04)
+    compiled.seconds -= 0.04
+
+
+def test_what_was_compiled_is_a_line_of_the_report():
+    watch = Stopwatch()
+    watch.seconds = 1.234
+    assert watch.facts() == [("time", "1.23 s")]
+    watch.n_compiled, watch.compile_seconds = 14, 9.87
+    assert watch.facts()[1] == ("compiled", "14 kernels in 9.9 s, once per machine")
+
+
+def test_without_a_terminal_it_is_one_note(capsys):
+    screen._note_once.cache_clear()
+    for _ in range(2):
+        with working("nothing"):
+            compiled.show("compiling …")
+            compiled.show(None)
+    assert compiled.show is None
+    assert capsys.readouterr().err == "note: compiling …\n"

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from arboretum.predict.answers import largest_share, shares, two_labels, two_shares
-from arboretum.predict.link import Link, both_classes
+from arboretum.predict.link import Link, both_classes, largest_share, shares, two_labels, two_shares
 
 MARGINS = [0.0, -0.0, 1e-300, 0.3, -0.3, 17.5, -17.5, 40.0, -745.0, 900.0, -900.0, np.inf, -np.inf]
 

@@ -11,6 +11,14 @@ check when it is fitted, the errors, and the text of its documentation:
 Parameters are checked when a model is fitted, as scikit-learn does, so that `set_params` and grid search may
 pass through invalid states. Unknown names are refused at once; a peer's other names of a parameter (``eta``
 for ``learning_rate``) are translated at once, so that `get_params` has one name for each.
+
+The documentation of an estimator is assembled from the same declarations (`parameter_lines`):
+
+    [parameters]    ──►   max_depth : int ≥ 1 or None, default=None
+                              Depth at which growing stops.
+
+The type comes from the rule that checks the value, the default from the signature and the sentence from the
+declaration, so none of them is written twice.
 """
 
 from __future__ import annotations
@@ -19,6 +27,8 @@ import difflib
 import functools
 import inspect
 import math
+import re
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -26,7 +36,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from arboretum.base.documentation import described
 from arboretum.errors import ParameterError
 
 __all__ = [
@@ -34,13 +43,77 @@ __all__ = [
     "Parameter",
     "ParameterRule",
     "anything",
+    "described",
     "integer",
     "list_of",
     "one_of",
+    "parameter_lines",
     "real",
     "take_arguments",
     "text_or",
 ]
+
+
+_WIDTH = 100
+_INDENT = " " * 4
+_ARTICLE = re.compile(r"(^|, | or )an? ")
+
+
+def described(owner: Any) -> str:
+    """Return the docstring of a class with its parameters and attributes filled in.
+
+    >>> from arboretum import CARTClassifier
+    >>> [line for line in CARTClassifier.__doc__.splitlines() if "max_depth :" in line]
+    ['max_depth : int ≥ 1 or None, default=None']
+    """
+    text = inspect.cleandoc(owner.__doc__)  # as Python 3.13 compiles it
+    if "[parameters]" in text:
+        text = text.replace("[parameters]", parameter_lines(owner))
+    if "[attributes]" in text:
+        entries = (_entry(name, words) for name, words in owner._attributes.items())
+        text = text.replace("[attributes]", "\n".join(entries))
+    return text
+
+
+def parameter_lines(owner: Any) -> str:
+    """Return the lines on the parameters of a class, as its documentation has them.
+
+    >>> from arboretum import CARTClassifier
+    >>> print(parameter_lines(CARTClassifier).splitlines()[0])
+    criterion : "gini", "entropy", "log_loss" or "error", default="gini"
+    """
+    entries = []
+    for name, argument in inspect.signature(owner.__init__).parameters.items():
+        if name != "self":
+            declared = owner._parameters[name]
+            head = f"{name} : {_kind(declared.rule.phrase)}, default={_shown(argument.default)}"
+            entries.append(_entry(head, declared.text))
+    return "\n".join(entries)
+
+
+def _kind(phrase: str) -> str:
+    """Return the phrase of a rule as a type: "an int ≥ 1 or None" is "int ≥ 1 or None"."""
+    return _ARTICLE.sub(r"\1", phrase).replace("'", '"')
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, str):
+        return f'"{value}"'
+    return f"{value:g}" if isinstance(value, float) and 0 < value < 1 else repr(value)
+
+
+def _entry(head: str, text: str) -> str:
+    if not text:
+        return head
+    body = textwrap.fill(
+        " ".join(text.split()),
+        _WIDTH,
+        initial_indent=_INDENT,
+        subsequent_indent=_INDENT,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+    return f"{head}\n{body}"
 
 
 @dataclass(frozen=True)

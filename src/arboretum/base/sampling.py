@@ -28,7 +28,7 @@ import numpy as np
 from arboretum.engine.elementwise import log1p
 from arboretum.engine.keys import key_of, uniform_array
 from arboretum.errors import ModelFileError, ParameterError
-from arboretum.io.checked import whole
+from arboretum.io.values import whole
 
 __all__ = [
     "BagRules",

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from arboretum.base import parameters as p
-from arboretum.base.class_weight import with_class_weight
+from arboretum.base.model_of_trees import TreeModel
 from arboretum.base.parameters import Parameter
 from arboretum.base.shared_parameters import GROWTH, RUNNING, TABLE
-from arboretum.base.targets import Classes
-from arboretum.base.tree_model import TreeModel
+from arboretum.base.targets import Classes, with_class_weight
 from arboretum.data.checks import check_rows, check_weights
 from arboretum.data.target import weights
 from arboretum.predict.walk import proba_of

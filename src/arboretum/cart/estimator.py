@@ -13,13 +13,13 @@ import numpy as np
 
 from arboretum.base import parameters as p
 from arboretum.base.anatomy import Anatomy
+from arboretum.base.model_of_trees import TreeModel
 from arboretum.base.parameters import Parameter
 from arboretum.base.shared_parameters import GROWTH, RUNNING, TABLE
-from arboretum.base.tree_model import TreeModel
 from arboretum.data.checks import check_rows
 from arboretum.errors import DataError, ParameterError
 from arboretum.grow import settings
-from arboretum.io.checked import whole
+from arboretum.io.values import whole
 from arboretum.predict.walk import leaves_of
 from arboretum.structure.pruning import PruningPath, prune, pruning_path
 from arboretum.structure.pruning_cv import PruningCurve, choose, grid, losses_along

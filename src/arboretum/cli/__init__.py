@@ -4,10 +4,8 @@
     app.py        all commands; model_commands.py and view_commands.py have their options
     guard.py      errors become one line and an exit code
     helping.py    the text of --help
-    screen.py     output to the screen: facts, tables, notes, progress
-    stopwatch.py  the time of the work, compiling apart
-    csv_output.py columns as CSV
-    csv_copy.py   a copy of a CSV file in which some cells change and every other byte stays
+    screen.py     output to the screen: facts, tables, notes, progress, the time of the work
+    csv_output.py columns as CSV; a copy of a CSV file in which some cells change and every other byte stays
     reading.py    data files in the format given by the options, standard input
     files.py      data files, their columns and rows; places to write to
     registry.py   the models that --model accepts
@@ -18,7 +16,7 @@
     forests.py    models of many trees: their size, and the tree that --tree names
     boosters.py   metrics of every round, early stopping, learning curves
     commands/     train, evaluate, predict, show, describe, impute, warmup, demo: the commands themselves
-    data/         the table of the demo
+    seedlings.py  the table of the demo
 
 Results go to stdout; notes, warnings, errors and progress go to stderr.
 """

@@ -95,7 +95,7 @@ def describe_rounds(model: Any) -> dict[str, str]:
 
 def draw_curve(model: Any, path: Path) -> None:
     """Draw the learning curve into a file."""
-    from arboretum.explain.charts.learning_curve import plot_learning_curve
+    from arboretum.explain.charts.boosting_curves import plot_learning_curve
     from arboretum.explain.mpl import require_pyplot
 
     plt = require_pyplot("a learning curve")

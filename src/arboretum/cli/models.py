@@ -66,7 +66,7 @@ def check_model(model: str) -> str:
 
 def list_parameters(model: str, task: str) -> str:
     """Return the parameters that --set takes, one per line: name, default, meaning."""
-    from arboretum.base.documentation import parameter_lines
+    from arboretum.base.parameters import parameter_lines
 
     return parameter_lines(find_estimator(model, task))
 

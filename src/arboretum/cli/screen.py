@@ -4,6 +4,9 @@ Cells are plain text, never markup: a column may be named ``[red]``. Tables go t
 stderr, and so does the progress of a stage: on a terminal a bar with counts and the time that is
 left, or a spinner if nothing can be counted; elsewhere a line for every stage that takes longer than a
 few seconds, and now and then its progress. Compiling is not part of the time (base/progress.py).
+
+`working` measures how long the work of a command takes. Kernels are compiled once per machine; their
+seconds are reported separately.
 """
 
 from __future__ import annotations
@@ -12,14 +15,17 @@ import math
 import re
 import sys
 import threading
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from arboretum.base.progress import Pace, duration, time_left_column
 from arboretum.base.rounds import listening
 
 __all__ = [
+    "Stopwatch",
     "file_size",
     "fits_screen",
     "heading",
@@ -32,6 +38,7 @@ __all__ = [
     "print_table",
     "print_text",
     "stage",
+    "working",
 ]
 
 
@@ -271,3 +278,52 @@ def file_size(n_bytes: int) -> str:
     if n_bytes < 1000:
         return f"{n_bytes} bytes"
     return f"{n_bytes / 1e3:.0f} kB" if n_bytes < 1e6 else f"{n_bytes / 1e6:.1f} MB"
+
+
+# ---------------------------------------------------------------------- seconds
+class Stopwatch:
+    """Seconds of work without compiling, and the kernels compiled."""
+
+    def __init__(self) -> None:
+        self.seconds, self.compile_seconds, self.n_compiled = 0.0, 0.0, 0
+
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the lines of a report: the time, and what was compiled if anything was.
+
+        >>> Stopwatch().facts()
+        [('time', '0.00 s')]
+        """
+        found = [("time", f"{self.seconds:.2f} s")]
+        if self.n_compiled:
+            what = f"{plural(self.n_compiled, 'kernel')} in {self.compile_seconds:.1f} s"
+            found.append(("compiled", f"{what}, once per machine"))
+        return found
+
+
+def _note(line: str | None) -> None:
+    if line is not None:
+        _note_once(line)
+
+
+@cache
+def _note_once(line: str) -> None:
+    print_note(line)
+
+
+@contextmanager
+def working(what: str) -> Iterator[Stopwatch]:
+    """Show progress, and that kernels are compiled if that takes long; measure the time."""
+    from arboretum.engine.compiler.cache import compiled
+
+    watch = Stopwatch()
+    n_before, seconds_before = compiled.n_kernels, compiled.seconds
+    with stage(what):
+        compiled.show = _note  # above the bar, if there is one
+        start = time.perf_counter()
+        try:
+            yield watch
+        finally:
+            compiled.show = None
+            watch.compile_seconds = compiled.seconds - seconds_before
+            watch.n_compiled = compiled.n_kernels - n_before
+            watch.seconds = time.perf_counter() - start - watch.compile_seconds

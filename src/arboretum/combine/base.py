@@ -33,7 +33,7 @@ from arboretum.data.slices import as_view, take_rows
 from arboretum.data.table import Table
 from arboretum.data.target import encode_classes, numbers
 from arboretum.errors import DataError, ModelFileError, ParameterError
-from arboretum.io.checked import labels_of, whole
+from arboretum.io.values import labels_of, whole
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

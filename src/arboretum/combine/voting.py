@@ -12,8 +12,7 @@ from sklearn import ensemble
 
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter
-from arboretum.base.shap_of_members import Member
-from arboretum.base.shap_values import Explains
+from arboretum.base.shap_values import Explains, Member
 from arboretum.combine.base import (
     KeepsClasses,
     Together,

@@ -4,8 +4,6 @@
     rules.py           to_rules              conditions.py  conditions on one column
     graphviz.py        export_graphviz
     plot.py            plot_tree             drawing.py     boxes with size and position
-                                             layout.py      positions of boxes
-                                             legend.py      the meaning of the colours
     sklearn_tree.py    to_dtreeviz
     charts/            curves, bars and maps: plot_pruning_curve and others
     dependence/        effects of columns: partial_dependence, feature_importances

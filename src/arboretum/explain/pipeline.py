@@ -200,7 +200,7 @@ def takes_pipelines(function: _Function) -> _Function:
             return function(*arguments, **named)  # raises it with the name of the function
         opened = open_pipeline(given.arguments[first], function.__name__)
         given.arguments[first] = opened.model
-        if "X" in given.arguments:
+        if given.arguments.get("X") is not None:
             given.arguments["X"] = opened.table(given.arguments["X"])
         if given.arguments.get("test") is not None:
             given.arguments["test"] = opened.pair(given.arguments["test"])

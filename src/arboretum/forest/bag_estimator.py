@@ -22,8 +22,7 @@ from arboretum.base.oob_attributes import OutOfBagAttributes
 from arboretum.base.parameters import Parameter
 from arboretum.base.rounds import Interrupted, Interruptible, progress, run_rounds
 from arboretum.base.sampling import BagRules, make_bags
-from arboretum.base.shap_of_members import Member
-from arboretum.base.shap_values import Explains
+from arboretum.base.shap_values import Explains, Member
 from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.cart.extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
@@ -36,7 +35,7 @@ from arboretum.data.target import weights
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.forest.growing import Plan
 from arboretum.grow import settings
-from arboretum.io.checked import whole
+from arboretum.io.values import whole
 from arboretum.predict.out_of_bag import OutOfBag, errors_of, out_of_bag
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from arboretum.base import parameters as p
-from arboretum.forest.classifier import ForestClassifier
-from arboretum.forest.regressor import ForestRegressor
+from arboretum.forest.estimator import ForestClassifier, ForestRegressor
 
 __all__ = ["ExtraTreesClassifier", "ExtraTreesRegressor"]
 

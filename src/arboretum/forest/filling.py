@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from arboretum.data.schema import Schema
     from arboretum.data.table import Table
     from arboretum.engine.predict.proximity import ProximityGroups
-    from arboretum.forest.classifier import ForestClassifier
+    from arboretum.forest.estimator import ForestClassifier
     from arboretum.structure.tree import Tree
 
 __all__ = [

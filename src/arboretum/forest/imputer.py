@@ -43,7 +43,7 @@ from arboretum.forest.filling import (
 )
 from arboretum.forest.proximity import group_leaves
 from arboretum.forest.training_rows import check_cells
-from arboretum.io.checked import whole
+from arboretum.io.values import whole
 from arboretum.predict.sum import leaves_in
 
 __all__ = ["ProximityImputer"]
@@ -196,6 +196,10 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         rows = np.array(matrix.rows(0, matrix.n_rows))
         self._check_columns(rows)
         y, classes = self._learn_target(y, len(rows))
+        self._target = (
+            None if y is None else np.array(y),
+            classes,
+        )  # worksheets play the rounds again
         self._seed = seed_from(self.random_state) % 2**32
         self.n_missing_ = np.isnan(rows).sum(axis=0)
         self._donors = Donors(rows, numeric_columns(self.schema_))
@@ -334,7 +338,7 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         raise ParameterError(
             "ProximityImputer fills tables and predicts nothing that a report could judge. It has "
             "report_ (how far the guesses moved in every round), n_missing_ (missing values by column), "
-            "transform(X) for new rows, worksheet(imputer, X, y).cell(row, column) (how a cell was filled), "
+            "transform(X) for new rows, worksheet(imputer).cell(row, column) (how a cell was filled), "
             "and forest_, the last forest; fit a model on the filled table and make its report"
         )
 
@@ -352,7 +356,17 @@ class ProximityImputer(OneToOneFeatureMixin, TransformerMixin, Estimator):
         """Return table and leaves at the start of every round of the fit, and the filled table last."""
         twin, rows = copy.copy(self), self._donors.rows
         twin.verbose, rounds = 0, []
-        target, classes = twin._learn_target(y, len(rows))
+        if y is not None:
+            target, classes = twin._learn_target(y, len(rows))
+        elif self.task_ == "unsupervised":
+            target = classes = None
+        elif hasattr(self, "_target"):
+            target, classes = self._target
+        else:
+            raise DataError(
+                "worksheet needs the target that the imputer was fitted with, its file does not keep it: "
+                "worksheet(imputer, y=y)"
+            )
         with members_silent():
             filled = twin._iterate(rows, target, classes, lambda *one: rounds.append(one))
         return [*rounds, (filled, twin._leaves)]

@@ -14,6 +14,8 @@ JSON's own types stay as they are. Others become a dictionary with one key that 
 
 Arrays of numbers are left to the container. Everything else (a function, a class, a data frame) is
 refused by name: loading it would mean running code from a file.
+
+Functions that read single values of a file return valid ones or raise a ModelFileError.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ import numpy as np
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.container import MAX_DEPTH, MAX_INT, MIN_INT, InParts, array_size
 
-__all__ = ["decode", "encode"]
+__all__ = ["decode", "encode", "flag_of", "labels_of", "numbers_of", "whole"]
+
 
 _MAX_BITS = 256
 _MAX_TEXT_WIDTH = 10**6
@@ -336,3 +339,47 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
     "$random_state": _decode_random_state,
     "$generator": _decode_generator,
 }
+
+
+# ---------------------------------------------------------------------- single values of a file
+def whole(state: dict[str, Any], name: str, least: int) -> int:
+    """Return an integer of at least ``least``.
+
+    >>> whole({"seed": 7}, "seed", 0)
+    7
+    """
+    value = state[name]
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ModelFileError(f"{name} must be an int ≥ {least}, got {value!r}")
+    return value
+
+
+def flag_of(state: dict[str, Any], name: str) -> bool:
+    """Return True or False."""
+    value = state[name]
+    if value is not True and value is not False:
+        raise ModelFileError(f"{name} must be True or False, got {value!r}")
+    return value
+
+
+def labels_of(value: Any, least: int = 1) -> np.ndarray:
+    """Return class labels."""
+    if not isinstance(value, np.ndarray) or value.ndim != 1 or len(value) < least:
+        raise ModelFileError(f"the classes are not a list of labels, at least {least}")
+    if not np.all(value[:-1] < value[1:]):
+        raise ModelFileError("the classes are not different labels in their order")
+    if any(isinstance(label, float) and not isfinite(label) for label in value.tolist()):
+        raise ModelFileError("one of the classes is NaN or infinite")
+    return value
+
+
+def numbers_of(state: dict[str, Any], name: str, size: int | None = None) -> np.ndarray:
+    """Return finite numbers; ``size`` of them, or at least one."""
+    value = state[name]
+    if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.ndim != 1:
+        raise ModelFileError(f"its {name!r} is not an array of numbers")
+    if not len(value) or not np.isfinite(value).all():
+        raise ModelFileError(f"its {name!r} is empty or not finite")
+    if size is not None and len(value) != size:
+        raise ModelFileError(f"its {name!r} holds {len(value)} numbers, there must be {size}")
+    return value

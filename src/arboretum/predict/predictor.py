@@ -2,7 +2,7 @@
 
     model ── predictor("predict_proba") ──► Predictor     checks and layouts are made once
     rows ──► Predictor ──► numbers                         check of the shape, one compiled call, link
-    one row ───► the same; its link is applied in place (answers.py)
+    one row ───► the same; its link is applied in place (link.py)
 
 It holds the trees as one array (packed.py) and how the model turns sums into answers, nothing else: it does
 not change when the model is fitted again, can be sent to other processes, and may be called from any number
@@ -18,11 +18,11 @@ import numpy as np
 
 from arboretum.data.matrix import DenseMatrix
 from arboretum.errors import DataError
-from arboretum.predict.answers import Meaning
 from arboretum.predict.engines.choose import Engine, choose
 from arboretum.predict.engines.costs import PREDICTOR_ROWS
 from arboretum.predict.engines.packed import pack_trees
 from arboretum.predict.engines.walk import WalkEngine
+from arboretum.predict.link import Meaning
 
 if TYPE_CHECKING:
     from arboretum.predict.ensemble import Ensemble

@@ -20,7 +20,7 @@ import numpy as np
 
 from arboretum.errors import ModelFileError
 from arboretum.predict.leaf_values import read_leaves
-from arboretum.structure.together import arrays_of, pieces, sizes_of
+from arboretum.structure.joined import arrays_of, pieces, sizes_of
 from arboretum.structure.tree import LEAF, SUBSET, THRESHOLD, Tree
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.engine import parallel
-from arboretum.structure.together import SharedNodes, pieces
+from arboretum.structure.joined import SharedNodes, pieces
 from arboretum.structure.tree import LEAF, SUBSET, THRESHOLD, Tree
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """From grown nodes to a `Tree`: every grower passes the arrays it has, and the rest is filled in.
 
 A grower that makes one tree calls `build_tree`; one that makes many has their nodes one tree behind the
-other, and `cut_trees` gives each tree its part (together.py):
+other, and `cut_trees` gives each tree its part (joined.py):
 
     nodes     0  1  2 | 0  1  2  3  4 | 0            children are counted from the root of their tree
     ends              3               8   9
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.structure.together import SharedNodes
+from arboretum.structure.joined import SharedNodes
 from arboretum.structure.tree import LEAF, Surrogates, Tree
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ import numpy as np
 
 from arboretum.engine import parallel
 from arboretum.errors import ModelFileError
-from arboretum.structure.together import Piece, arrays_of, pieces, sizes_of
+from arboretum.structure.joined import Piece, arrays_of, pieces, sizes_of
 from arboretum.structure.tree import GROUPS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Surrogates, Tree
 
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ from arboretum.engine import parallel
 from arboretum.errors import ModelFileError
 from arboretum.io.container import InParts
 from arboretum.structure.build import cut_trees
+from arboretum.structure.joined import pieces, sizes_of
 from arboretum.structure.sound import (
     NODE_ARRAYS,
     SURROGATE_ARRAYS,
@@ -35,7 +36,6 @@ from arboretum.structure.sound import (
     read_trees,
     validate_trees,
 )
-from arboretum.structure.together import pieces, sizes_of
 from arboretum.structure.tree import LEAF, Surrogates, Tree
 
 if TYPE_CHECKING:

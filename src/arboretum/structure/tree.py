@@ -111,7 +111,7 @@ class Tree:
     surrogates: Surrogates | None = field(default=None, repr=False)
 
     def __getattr__(self, name: str) -> np.ndarray:
-        """Cut out an array of a tree that was made together with others (together.py), once."""
+        """Cut out an array of a tree that was made together with others (joined.py), once."""
         together = self.__dict__.get("_together")
         if together is None or name not in together.arrays:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

@@ -17,9 +17,8 @@ from arboretum import C45Classifier, C45Rules, DataError, ModelFileError, Parame
 from arboretum.c45.pruning import Pessimism
 from arboretum.c45.rules import choosing, generalising
 from arboretum.c45.rules.choosing import choose
-from arboretum.c45.rules.ordering import drop_harmful
 from arboretum.c45.rules.rule import Coverage, RuleTest, first_firing
-from arboretum.c45.rules.ruleset import rules_of
+from arboretum.c45.rules.ruleset import drop_harmful, rules_of
 from arboretum.io.container import read, write
 from arboretum.textbook import c45_rule_list as book
 from arboretum.textbook.id3 import gather_cases

@@ -4,7 +4,7 @@ import shlex
 import sys
 
 from arboretum import load
-from arboretum.cli.data import seedlings
+from arboretum.cli import seedlings
 from tests.cli.cli_helpers import cells, ok, run
 
 

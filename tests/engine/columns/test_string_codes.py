@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arboretum.data.arrow_strings import arrow_words
+from arboretum.data.frames import arrow_words
 from arboretum.engine.columns.string_codes import number_strings
 
 # lengths around one, two and three words of eight bytes, and bytes that differ late, are the risky ones

@@ -12,7 +12,7 @@ from arboretum.engine.presorted.parts import COUNTED, part_of, scan_in_python
 from arboretum.engine.presorted.row_layout import CATEGORIES, NUMBERS, SHIFT, VARIES
 from arboretum.engine.presorted.search import LevelBest, LevelTable, new_scratch
 from arboretum.engine.rows.sample import draw_in_turn
-from arboretum.grow.presorted.codes import code_columns
+from arboretum.grow.presorted.table import code_columns
 
 
 def _scan(X, r, node, m, w=None, least=1, ask=False, categories=False, counted=False):

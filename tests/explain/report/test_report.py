@@ -222,8 +222,8 @@ def test_figures_beyond_the_range_of_floats():
 
 @pytest.mark.parametrize(("progress_bar", "told"), [(None, True), (False, False)])
 def test_without_a_terminal_lines_tell_how_far_a_report_is(monkeypatch, capsys, progress_bar, told):
-    monkeypatch.setattr("arboretum.base.progress_lines._PATIENCE", 0.0)
-    monkeypatch.setattr("arboretum.base.progress_lines._BETWEEN", 0.001)
+    monkeypatch.setattr("arboretum.base.progress._WAIT", 0.0)
+    monkeypatch.setattr("arboretum.base.progress._BETWEEN", 0.001)
     made("CART", progress_bar=progress_bar)
     out, err = capsys.readouterr()
     assert out == ""

@@ -14,7 +14,7 @@ import numpy as np
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter
 from arboretum.base.targets import Classes
-from arboretum.boosting.adaboost import formulas, learners, votes
+from arboretum.boosting.adaboost import formulas, learners
 from arboretum.boosting.adaboost import theory as laws
 from arboretum.boosting.adaboost.estimator import AdaBoost
 from arboretum.cart.cart import CARTClassifier
@@ -158,7 +158,7 @@ class AdaBoostClassifier(Classes, AdaBoost):
 
     def _tally(self, y: np.ndarray) -> Any:
         shares = self.algorithm == "SAMME.R"
-        return votes.SharesTally(y) if shares else votes.VoteTally(y, self.n_classes_)
+        return formulas.SharesTally(y) if shares else formulas.VoteTally(y, self.n_classes_)
 
     # ------------------------------------------------------------------ predictions of members
     def _read_nodes(self, value: np.ndarray) -> np.ndarray:

@@ -38,7 +38,7 @@ from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.data.checks import members_silent, warn_caller
 from arboretum.data.slices import as_view
 from arboretum.errors import ModelFileError, ParameterError
-from arboretum.io.checked import numbers_of, whole
+from arboretum.io.values import numbers_of, whole
 from arboretum.predict.walk import leaves_of
 
 __all__ = ["AdaBoost"]

@@ -19,7 +19,7 @@ from arboretum.base.parameters import Parameter
 from arboretum.base.targets import Numbers
 from arboretum.boosting.adaboost import formulas
 from arboretum.boosting.adaboost.estimator import AdaBoost
-from arboretum.boosting.adaboost.votes import NumberTally
+from arboretum.boosting.adaboost.formulas import NumberTally
 from arboretum.cart.cart import CARTRegressor
 from arboretum.predict.ensemble import Ensemble, weighted_median
 

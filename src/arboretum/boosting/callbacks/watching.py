@@ -23,7 +23,7 @@ from arboretum.errors import DataError, ParameterError
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
-    from arboretum.boosting.metric.metric import Metric
+    from arboretum.boosting.metric.evaluation_set import Metric
     from arboretum.boosting.second_order.booster import Booster
     from arboretum.data.matrix import Matrix
 

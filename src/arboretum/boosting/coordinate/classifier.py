@@ -31,7 +31,7 @@ from arboretum.data.slices import as_view, take_rows
 from arboretum.data.target import weights
 from arboretum.engine.elementwise import probability
 from arboretum.errors import DataError, ModelFileError, ParameterError
-from arboretum.io.checked import numbers_of, whole
+from arboretum.io.values import numbers_of, whole
 from arboretum.predict.additive import NoAdditiveForm
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from arboretum.base.estimator import check_same, goes_on, signature
 from arboretum.base.holdout import Patience, set_aside
 from arboretum.base.model_of_trees import ModelOfTrees
 from arboretum.base.parameters import Parameter
-from arboretum.base.progress_lines import ProgressLines
+from arboretum.base.progress import ProgressLines
 from arboretum.base.rounds import Interrupted, Interruptible, run_rounds
 from arboretum.base.shared_parameters import ENSEMBLE, GROWTH, RUNNING, STOPPING, TABLE
 from arboretum.boosting.friedman.reading import SCORES, SumOfTrees, shaped

@@ -14,7 +14,7 @@ from arboretum.boosting.friedman.estimator import OWN_LOSS, GradientBoosting
 from arboretum.boosting.friedman.reading import shaped
 from arboretum.boosting.names.scikit_learn import CLASS_LOSSES, NUMBER_LOSSES
 from arboretum.errors import DataError, ModelFileError, ParameterError
-from arboretum.predict.answers import two_labels, two_shares
+from arboretum.predict.link import two_labels, two_shares
 
 __all__ = ["GradientBoostingClassifier", "GradientBoostingRegressor"]
 

@@ -18,7 +18,7 @@ from arboretum.boosting.adaboost.learners import in_order
 from arboretum.boosting.friedman.start import Constant, raw_start
 from arboretum.boosting.names.scikit_learn import make_loss
 from arboretum.errors import ModelFileError, ParameterError
-from arboretum.io.checked import numbers_of, whole
+from arboretum.io.values import numbers_of, whole
 from arboretum.predict.additive import NoAdditiveForm
 from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.link import Link

@@ -19,7 +19,7 @@ from arboretum.boosting.second_order.boosted_model import BoostedModel, squeezed
 from arboretum.boosting.second_order.fit import FitRequest, GivenTable, requested_snapshot, seed_of
 from arboretum.data.checks import warn_caller
 from arboretum.errors import DataError, ModelFileError, ParameterError
-from arboretum.io.checked import whole
+from arboretum.io.values import whole
 
 if TYPE_CHECKING:
     from arboretum.boosting.callbacks.lightgbm_callbacks import FollowAll

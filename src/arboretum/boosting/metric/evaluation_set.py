@@ -4,12 +4,23 @@ Values that stay the same from round to round (the best possible order, log y!) 
 `EvaluationSet`, values that metrics share in a round (the order of the rows) once per `Predicted`. Means
 over rows and lists depend neither on their order nor on threads (engine/sums.py), so early stopping stops
 at the same round wherever the rows are.
+
+A metric is a name and a number computed from actual values and the *transformed* predictions of an objective.
+That prediction is a probability for logistic loss, (n, K) of them for softmax, the mean for Poisson, gamma
+and Tweedie, a score for ranking. Names are looked up in `boosting.names`. To evaluate many
+rounds, or many metrics, keep an `EvaluationSet`: it computes shared values once.
+
+Values that differ from the peers' on purpose: if all weights are 0 a mean is NaN (XGBoost: a perfect 0). A
+group without a relevant row counts in a weighted NDCG with its weight; both peers give it weight 1, which
+shifts the mean by a constant. XGBoost's ranking AUC counts pairs of equal labels by their position in the
+data and leaves out groups of two; here a pair counts if its labels differ, and a group if it has one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +29,7 @@ from arboretum.engine import sums
 from arboretum.errors import DataError
 from arboretum.lazy import cached_property
 
-if TYPE_CHECKING:
-    from arboretum.boosting.metric.metric import Metric
-
-__all__ = ["EvaluationSet", "Predicted"]
+__all__ = ["EvaluationSet", "Metric", "Predicted"]
 
 
 class EvaluationSet:
@@ -135,3 +143,45 @@ class Predicted:
     def group_mean(self, values: np.ndarray) -> float:
         """Return the weighted mean of a value per group."""
         return sums.mean(values, self.truth.group_weight)
+
+
+# ---------------------------------------------------------------------- a metric
+Measure = Callable[[Predicted], float]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A named measure of predictions; `boosting.names.find.find_metrics` returns some.
+
+    Attributes
+    ----------
+    name : str
+        As printed: ``"ndcg@5"``, ``"error@0.7"``.
+    larger_is_better : bool
+    measure : function
+        From a `Predicted` to the metric's value.
+
+    Examples
+    --------
+    >>> from arboretum.boosting.names.find import find_metrics
+    >>> find_metrics("rmse", "xgboost")[0].evaluate([1.0, 2.0], [1.0, 4.0], weight=[1.0, 3.0])
+    1.7320508075688772
+    """
+
+    name: str
+    larger_is_better: bool
+    measure: Measure = field(repr=False)
+
+    def evaluate(self, y: Any, prediction: Any, weight: Any = None, groups: Any = None) -> float:
+        """Return the value for one set of predictions.
+
+        Parameters
+        ----------
+        y : array of shape (n,)
+            The actual values; codes 0..K-1 for classes.
+        prediction : array of shape (n,), or (n, K) for K classes or quantiles
+        weight : array of shape (n,), or one weight per group, optional
+        groups : array of group sizes, optional
+            For ranking; without it all rows are one list.
+        """
+        return EvaluationSet(y, weight, groups).evaluate([self], prediction)[self.name]

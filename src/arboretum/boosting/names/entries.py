@@ -24,7 +24,7 @@ from arboretum.boosting.loss.loss import Loss
 from arboretum.boosting.loss.objective import LossObjective, Objective
 from arboretum.boosting.loss.user import user_objective
 from arboretum.boosting.metric import rows
-from arboretum.boosting.metric.metric import Measure, Metric
+from arboretum.boosting.metric.evaluation_set import Measure, Metric
 from arboretum.data.checks import did_you_mean
 from arboretum.errors import ParameterError
 from arboretum.lazy import cached_property

@@ -11,7 +11,7 @@ from typing import Any
 from arboretum.base.parameters import integer
 from arboretum.boosting.loss.objective import Objective
 from arboretum.boosting.loss.user import UserObjective, user_objective
-from arboretum.boosting.metric.metric import Metric
+from arboretum.boosting.metric.evaluation_set import Metric
 from arboretum.boosting.names.entries import Dialect
 from arboretum.boosting.names.lightgbm import LIGHTGBM
 from arboretum.boosting.names.xgboost import XGBOOST

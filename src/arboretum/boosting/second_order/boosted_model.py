@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 import numpy as np
 
 from arboretum.base.anatomy import Anatomy
-from arboretum.base.class_weight import with_class_weight
 from arboretum.base.estimator import Estimator
 from arboretum.base.rounds import Interruptible
 from arboretum.base.shap_values import Explains
-from arboretum.base.targets import Classes, Numbers
+from arboretum.base.targets import Classes, Numbers, with_class_weight
 from arboretum.boosting.callbacks.watching import HeldOut, History, Watch
 from arboretum.boosting.second_order import fit as steps
 from arboretum.boosting.second_order.booster import Booster
@@ -33,10 +32,9 @@ from arboretum.data.schema import encode, learn_schema
 from arboretum.data.target import encode_classes, numbers
 from arboretum.data.target import weights as checked_weights
 from arboretum.errors import DataError, ModelFileError, ParameterError
-from arboretum.io.checked import flag_of, numbers_of, whole
-from arboretum.predict.answers import two_labels, two_shares
+from arboretum.io.values import flag_of, numbers_of, whole
 from arboretum.predict.ensemble import Ensemble
-from arboretum.predict.link import both_classes
+from arboretum.predict.link import both_classes, two_labels, two_shares
 from arboretum.predict.soundness import prove_ensemble
 
 if TYPE_CHECKING:
@@ -325,8 +323,8 @@ class BoostedModel(Interruptible, Explains, Estimator):
 
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
         from arboretum.boosting.names.find import objective_from_state
+        from arboretum.structure.joined import arrays_of, pieces
         from arboretum.structure.state import trees_from_state
-        from arboretum.structure.together import arrays_of, pieces
 
         super()._read_fitted_state(state)
         self.objective_ = objective_from_state(state["objective"])

@@ -3,7 +3,7 @@
 grow          an unpruned C4.5 tree; every path to a leaf is a rule
 generalise    drop the conditions that do not help (generalising.py)
 choose        for each class, the rules that make the shortest message (choosing.py)
-order         classes by false positives, rules by accuracy; the default class (ordering.py)
+order         classes by false positives, rules by accuracy; the default class (ruleset.py)
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from arboretum.c45.c45 import grow_collapsed
 from arboretum.c45.estimator import C45_PARAMETERS, CaseTreeClassifier
 from arboretum.c45.rules.rule import C45Rule, first_firing
 from arboretum.errors import ModelFileError
-from arboretum.io.checked import labels_of, whole
+from arboretum.io.values import labels_of, whole
 from arboretum.predict.additive import NoAdditiveForm
 from arboretum.structure.condition import format_category
 
@@ -163,7 +163,7 @@ class C45Rules(CaseTreeClassifier):
         self
         """
         from arboretum.c45.pruning import Pessimism
-        from arboretum.c45.rules.rule_state import make_rule
+        from arboretum.c45.rules.rule import make_rule
         from arboretum.c45.rules.ruleset import rules_of
         from arboretum.c45.table import case_table
 
@@ -266,7 +266,7 @@ class C45Rules(CaseTreeClassifier):
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:
-        from arboretum.c45.rules.rule_state import rules_to_state
+        from arboretum.c45.rules.rule import rules_to_state
 
         return {
             **Estimator._get_fitted_state(self),
@@ -278,7 +278,7 @@ class C45Rules(CaseTreeClassifier):
         }
 
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
-        from arboretum.c45.rules.rule_state import rules_from_state
+        from arboretum.c45.rules.rule import rules_from_state
 
         self._take_classes(labels_of(state["classes"]))
         self.n_outputs_, n = 1, self.n_classes_

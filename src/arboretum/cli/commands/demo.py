@@ -8,10 +8,10 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+from arboretum.cli import seedlings
 from arboretum.cli.commands.evaluate import evaluate
 from arboretum.cli.commands.show import save_picture, show
 from arboretum.cli.commands.train import Training, train
-from arboretum.cli.data import seedlings
 from arboretum.cli.files import load_model
 from arboretum.cli.guard import UsageError
 from arboretum.cli.screen import heading, print_note, print_table

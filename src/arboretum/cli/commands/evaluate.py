@@ -9,8 +9,7 @@ from arboretum.cli.guard import UsageError
 from arboretum.cli.problem import Problem, split_again
 from arboretum.cli.reading import Reading, read_like
 from arboretum.cli.scores import is_classifier, print_scores, score
-from arboretum.cli.screen import plural, print_note
-from arboretum.cli.stopwatch import working
+from arboretum.cli.screen import plural, print_note, working
 
 __all__ = ["evaluate"]
 

@@ -16,13 +16,12 @@ from arboretum.cli.guard import UsageError, in_command_words
 from arboretum.cli.problem import Problem, training_part
 from arboretum.cli.reading import Reading, read_like
 from arboretum.cli.scores import is_classifier
-from arboretum.cli.screen import file_size, plural, print_note, print_sheet
-from arboretum.cli.stopwatch import working
+from arboretum.cli.screen import file_size, plural, print_note, print_sheet, working
 from arboretum.data.column_warnings import Unseen, gather_unseen, warn_unseen
 from arboretum.data.slices import take_rows
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.pick_tree import pick_tree
-from arboretum.explain.worksheet.refused import NotInModel
+from arboretum.explain.worksheet.methods import NotInModel
 from arboretum.predict.walk import leaves_of
 
 __all__ = ["explain"]

@@ -13,14 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.cli.csv_copy import copy_csv
-from arboretum.cli.csv_output import write_csv
+from arboretum.cli.csv_output import copy_csv, write_csv
 from arboretum.cli.files import TABLE, Data, check_output, column_text, target_values
 from arboretum.cli.guard import UsageError, complain
 from arboretum.cli.models import choose_task
 from arboretum.cli.reading import Reading, read_data
-from arboretum.cli.screen import file_size, number, plural, print_facts, print_note, print_table
-from arboretum.cli.stopwatch import Stopwatch, working
+from arboretum.cli.screen import (
+    Stopwatch,
+    file_size,
+    number,
+    plural,
+    print_facts,
+    print_note,
+    print_table,
+    working,
+)
 from arboretum.data.reading.written import date_form, looks_like, write_number
 from arboretum.data.schema import Column
 from arboretum.data.table import Table

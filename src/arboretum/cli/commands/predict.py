@@ -16,8 +16,7 @@ from arboretum.cli.files import TABLE, Data, check_output, column_text, features
 from arboretum.cli.guard import UsageError
 from arboretum.cli.reading import Reading, read_like
 from arboretum.cli.scores import is_classifier
-from arboretum.cli.screen import plural, print_note
-from arboretum.cli.stopwatch import working
+from arboretum.cli.screen import plural, print_note, working
 
 __all__ = ["predict"]
 

@@ -11,8 +11,7 @@ from arboretum.cli.guard import UsageError
 from arboretum.cli.problem import Problem, training_part
 from arboretum.cli.reading import Reading, read_like
 from arboretum.cli.scores import is_classifier
-from arboretum.cli.screen import file_size, plural, print_note
-from arboretum.cli.stopwatch import working
+from arboretum.cli.screen import file_size, plural, print_note, working
 from arboretum.cli.summary import training_rows
 
 __all__ = ["report"]

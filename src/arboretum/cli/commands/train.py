@@ -34,8 +34,8 @@ from arboretum.cli.screen import (
     print_note,
     print_text,
     stage,
+    working,
 )
-from arboretum.cli.stopwatch import working
 from arboretum.cli.summary import describe_parameters, describe_size, print_schema
 from arboretum.data.checks import list_names
 

@@ -23,7 +23,7 @@ from arboretum.explain.pipeline import anatomy_of
 from arboretum.explain.report.budget import Budget, packed_size
 from arboretum.explain.report.history import RoundLog
 from arboretum.explain.report.tree_code import rounded
-from arboretum.explain.worksheet.families.friedman.leaves import step_formulas
+from arboretum.explain.worksheet.families.friedman import step_formulas
 
 __all__ = ["OutlineWriter"]
 

@@ -16,7 +16,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from arboretum.base.progress_lines import StepLines
+from arboretum.base.progress import StepLines
 from arboretum.base.rounds import is_listened_to, progress
 from arboretum.data.column_warnings import one_warning
 from arboretum.explain.pipeline import anatomy_of, open_pipeline

@@ -1,7 +1,7 @@
 """What the worksheet of every family of models has: the data as numbers, checked places, sheets of rows.
 
 A family (families/cart.py, forest.py, …) answers what makes sense for it; the rest is refused, with what
-there is instead (refused.py). The target is learned once more, so that classes, weights and
+there is instead (methods.py). The target is learned once more, so that classes, weights and
 limits are those of the fit. Models are read through their anatomy (base/anatomy.py).
 """
 
@@ -20,7 +20,7 @@ from arboretum.data.target import weights
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.pick_tree import pick_tree
 from arboretum.explain.worksheet.journey import journey_table
-from arboretum.explain.worksheet.refused import ANSWERS, menu, refusal
+from arboretum.explain.worksheet.methods import ANSWERS, menu, refusal
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Sheet
 from arboretum.lazy import cached_property
@@ -66,13 +66,13 @@ class Family:
     Attributes
     ----------
     kind : str
-        The family's name in the table of what is answered (refused.py).
+        The family's name in the table of what is answered (methods.py).
     model : fitted estimator
     given : Given
     """
 
     kind = ""
-    needs_target = True
+    needs_table = needs_target = True
     tree_of: Any = None  # for trees of CART's kind, returns a `ShownTree` by its number
 
     def __init__(self, model: Any, given: Given) -> None:

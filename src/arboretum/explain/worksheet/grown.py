@@ -7,6 +7,8 @@ the rows of one node:
 
     rows of the node ──► candidates of every column ──► best of each, closest rivals, verdicts
                     └──► impurity, value, why it is a leaf
+
+Surrogates are the stand-ins of a split, used where its value is missing.
 """
 
 from __future__ import annotations
@@ -22,7 +24,6 @@ from arboretum.explain.worksheet.journey import way_to
 from arboretum.explain.worksheet.refusals import least_rows, refusal_notes, why_refused
 from arboretum.explain.worksheet.rendering import number, signed
 from arboretum.explain.worksheet.sheet import Sheet
-from arboretum.explain.worksheet.surrogates import add_surrogates
 from arboretum.lazy import cached_property
 from arboretum.predict.walk import leaves_of
 from arboretum.structure.condition import Condition, format_category
@@ -34,8 +35,47 @@ from arboretum.textbook.splits import UNBOUNDED, Candidate, Rules, Sample, gathe
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
+    from arboretum.textbook.splits import Sample
 
-__all__ = ["Draw", "Names", "ShownTree", "answer_of"]
+__all__ = ["Draw", "Names", "ShownTree", "add_surrogates", "answer_of"]
+
+
+# ---------------------------------------------------------------------- surrogates
+def add_surrogates(sheet: Sheet, grown: ShownTree, node: int, sample: Sample) -> None:
+    """Write the stand-ins of a split and how often they agree with it."""
+    kept, tree = grown.tree.surrogates, grown.tree
+    if kept is None or tree.is_leaf[node]:
+        return
+    feature = int(tree.feature[node])
+    known = ~np.isnan(sample.X[:, feature])
+    left = grown.split_question(node, sample.X[:, feature]).yes(sample.X[:, feature])
+    weight = float(sample.w[known].sum())
+    majority = max(float(sample.w[known & left].sum()), float(sample.w[known & ~left].sum()))
+    lines: list[tuple[Any, ...]] = []
+    for i in range(int(kept.start[node]), int(kept.start[node + 1])):
+        f = int(kept.feature[i])
+        x, column = sample.X[:, f], tree.column(f)
+        if kept.kind[i] == SUBSET:
+            inside = tree.categories_of(int(kept.bits_start[i]), f)[0]
+            codes = [c for c, word in enumerate(column.categories or ()) if word in inside]
+            yes, test = np.isin(x, codes), Condition(f, column.name, "in", tuple(inside))
+        else:
+            threshold = float(kept.threshold[i])
+            shown: Any = threshold
+            if column.categories:
+                shown = format_category(column.categories[int(threshold)])
+            yes = x <= threshold
+            test = Condition(f, column.name, "<=", (shown,), kind=column.value_kind)
+        both, reverse = known & ~np.isnan(x), bool(kept.reverse[i])
+        agreeing = float(sample.w[both & ((yes != reverse) == left)].sum())
+        side = "right" if reverse else "left"
+        words = test.pretty(max_categories=5)
+        lines.append((words, side, agreeing, majority, agreeing / weight, int(both.sum())))
+    title = "Surrogates, used in this order where the value is missing"
+    header = "question | yes goes | agreeing weight | majority | agreement | rows"
+    if lines:
+        sheet.add_table(title, header, lines)
+
 
 _NAMED = 8  # classes whose shares are written out in a formula
 _NO_ROWS = "No row of positive weight came here in the table that was given."

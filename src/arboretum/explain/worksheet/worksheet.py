@@ -36,7 +36,7 @@ _FAMILIES = {
     "bag": "combine:BagFamily",
     "stack": "combine:TogetherFamily",
     "vote": "combine:TogetherFamily",
-    "friedman": "friedman.family:FriedmanFamily",
+    "friedman": "friedman:FriedmanFamily",
     "adaboost": "adaboost:AdaBoostFamily",
     "coordinate": "coordinate:CoordinateFamily",
     "second order": "second_order.family:SecondOrderFamily",
@@ -160,8 +160,8 @@ class Worksheet:
 @takes_pipelines
 def worksheet(
     model: Any,
-    X: Any,
-    y: Any,
+    X: Any = None,
+    y: Any = None,
     sample_weight: Any = None,
     *,
     group: Any = None,
@@ -173,7 +173,9 @@ def worksheet(
     ----------
     model : fitted estimator of arboretum, or a Pipeline that ends with one
     X, y, sample_weight
-        What it was trained on. Rows are looked at only when a method is called.
+        What it was trained on. Rows are looked at only when a method is called. `ProximityImputer`
+        keeps its training rows and needs neither; loaded from a file, it needs ``y`` if it was fitted
+        with one.
     group : array of int, optional
         Sizes of the groups, for rankers.
     base_margin : array, optional
@@ -194,7 +196,7 @@ def worksheet(
     (0.333..., 'petal length (cm) <= 2.45')
     """
     family = family_of(model)
-    if X is None or (y is None and family.needs_target):
+    if (X is None and family.needs_table) or (y is None and family.needs_target):
         raise DataError(
             "worksheet needs the table and the target that the model was trained on, got None"
         )

@@ -1,6 +1,6 @@
 """One tree of XGBoost's exact method: every cut between two values that are there.
 
-    columns           ->  lists of their rows in the order of the values, once per fit    columns.py
+    columns           ->  lists of their rows in the order of the values, once per fit    levels.py
     g, h of all rows  ->  whole numbers, rows side by side                                here
     level by level    ->  best cuts of all nodes, rows and lists split , pruned by γ      engine/second_order/
 
@@ -31,8 +31,7 @@ from arboretum.engine.second_order.loss import find_derive
 from arboretum.engine.second_order.pack import GivenRows
 from arboretum.errors import DataError
 from arboretum.grow.decoding import Logged, exact_trees_of
-from arboretum.grow.exact.columns import sort_lists, values_at
-from arboretum.grow.exact.levels import ExactTree, grow_levels, new_tree
+from arboretum.grow.exact.levels import ExactTree, grow_levels, new_tree, sort_lists, values_at
 from arboretum.grow.grower import Grown, GrowTarget, rest_of
 from arboretum.grow.histogram import (
     LOG,

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.predict.engines import costs
-from arboretum.predict.engines.used import UsedColumns, starts_of, used_columns
-from arboretum.structure.joined import JoinedTrees, join_trees
+from arboretum.structure.joined import JoinedTrees, UsedColumns, join_trees, starts_of, used_columns
 from arboretum.structure.tree import LEAF, SUBSET
 
 if TYPE_CHECKING:

@@ -92,6 +92,25 @@ def test_a_saved_imputer_has_the_same_sheets(filled, tmp_path):
     assert again.to_dict() == worksheet(imputer, X, y).cell(i, f).to_dict()
 
 
+def test_an_imputer_keeps_what_its_sheets_need(filled, tmp_path):
+    """The table and, until it is saved, the target; its file has no target."""
+    imputer, X, y, _ = filled
+    i, f = np.argwhere(X.isna().to_numpy())[0].tolist()
+    given = worksheet(imputer, X, y).cell(i, f)
+    assert worksheet(imputer).cell(i, f).value("round 0") == given.value("round 0")
+    assert worksheet(imputer).cell(i, f).facts == given.facts
+    imputer.save(tmp_path / "imputer.arb")
+    again = load(tmp_path / "imputer.arb")
+    assert (
+        worksheet(again, y=y).cell(i, f).to_dict() == worksheet(imputer, y=y).cell(i, f).to_dict()
+    )
+    if y is None:
+        assert worksheet(again).cell(i, f).to_dict() == given.to_dict()
+    else:
+        with pytest.raises(DataError, match=r"worksheet\(imputer, y=y\)"):
+            worksheet(again).cell(i, f)
+
+
 def test_what_is_refused(filled):
     imputer, X, y, _ = filled
     sheets = worksheet(imputer, X, y)
@@ -107,7 +126,7 @@ def test_what_is_refused(filled):
     other = X.assign(age=1.0)
     with pytest.raises(DataError, match="was fitted on"):
         worksheet(imputer, other, y).cell(0, "age")
-    with pytest.raises(ParameterError, match=r"worksheet\(imputer, X, y\)\.cell\(row, column\)"):
+    with pytest.raises(ParameterError, match=r"worksheet\(imputer\)\.cell\(row, column\)"):
         imputer.report()
     with pytest.raises(ParameterError, match="ProximityImputer does"):
         worksheet(arb.CARTRegressor().fit([[1.0], [2.0]], [1, 2]), [[1.0], [2.0]], [1, 2]).cell(

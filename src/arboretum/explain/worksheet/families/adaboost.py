@@ -26,8 +26,7 @@ from arboretum.explain.worksheet.family import (
 )
 from arboretum.explain.worksheet.grown import Names, ShownTree
 from arboretum.explain.worksheet.rendering import number
-from arboretum.explain.worksheet.sheet import Sheet
-from arboretum.explain.worksheet.spread import spread_of
+from arboretum.explain.worksheet.sheet import Sheet, spread_of
 from arboretum.grow import settings
 from arboretum.lazy import cached_property
 from arboretum.predict.leaf_values import read_leaves

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from arboretum.explain.worksheet.family import Family, class_names
-from arboretum.explain.worksheet.refused import NOT_KEPT
+from arboretum.explain.worksheet.methods import NOT_KEPT
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Sheet, SheetTable
 from arboretum.structure.condition import format_category

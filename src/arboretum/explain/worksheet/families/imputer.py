@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from arboretum.data.matrix import DenseMatrix, Matrix
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.worksheet.family import Family, index_of, truth_of
 from arboretum.explain.worksheet.rendering import number
@@ -44,7 +45,14 @@ class ImputerFamily(Family):
     """Missing values filled from similar rows."""
 
     kind = "imputer"
-    needs_target = False
+    needs_table = needs_target = False
+
+    @cached_property
+    def matrix(self) -> Matrix:
+        """The table as numbers; the imputer keeps its training rows."""
+        if self.given.X is None:
+            return DenseMatrix(self.anatomy.recipe.steps["rows"]())
+        return super().matrix
 
     @cached_property
     def table(self) -> np.ndarray:

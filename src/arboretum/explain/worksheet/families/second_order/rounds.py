@@ -10,8 +10,7 @@ import numpy as np
 from arboretum.explain.worksheet.families.second_order.nodes import row_notes
 from arboretum.explain.worksheet.families.second_order.replay import Replay, RoundState
 from arboretum.explain.worksheet.rendering import number
-from arboretum.explain.worksheet.sheet import Sheet
-from arboretum.explain.worksheet.spread import add_rounds_trees, spread_of
+from arboretum.explain.worksheet.sheet import Sheet, add_rounds_trees, spread_of
 
 __all__ = ["add_rounds_of_row", "losses", "round_sheet"]
 

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from arboretum.data.matrix import DenseMatrix, SparseMatrix
 from arboretum.engine.columns.presort import POSITION
-from arboretum.grow.exact.columns import sort_lists, values_at
+from arboretum.grow.exact.levels import sort_lists, values_at
 
 X = np.array([[2.0, 0.0], [np.nan, 5.0], [1.0, 0.0], [3.0, -1.0]])
 

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from arboretum import CARTRegressor
+from arboretum.boosting.friedman.fitting import keep_order
 from arboretum.predict.walk import leaves_of
-from arboretum.structure.monotone import keep_order
 
 
 def grown(seed, depth=4):

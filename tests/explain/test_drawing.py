@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from arboretum.explain.layout import tidy
+from arboretum.explain.drawing import tidy
 
 
 def random_children(rng, n):

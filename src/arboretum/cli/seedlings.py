@@ -8,7 +8,7 @@ Numbers, categories, yes/no answers, a date and missing values, with a rule that
     otherwise                                                               survives
 
 One seedling in twelve breaks the rule. Soil, sun and pH are missing here and there; pH has no
-information beyond that of the soil. ``python -m arboretum.cli.data.seedlings`` writes the
+information beyond that of the soil. ``python -m arboretum.cli.seedlings`` writes the
 table again, byte for byte (it uses only `random.random`, which is the same on every machine).
 """
 

@@ -1,1 +1,0 @@
-"""The table of `arboretum demo`, and the recipe that makes it."""

@@ -1,1 +1,0 @@
-"""Worksheets of Friedman's gradient boosting."""
