@@ -71,8 +71,9 @@ def _gather_evaluation(adapter: ModuleType, given: dict[str, Any]) -> None:
     given["eval_set"] = pairs
     for name in _PAIRS & given.keys():
         if given[name] is not None:
-            each = zip(given[name], tables, strict=True)
-            given[name] = [_values(adapter, one, columns) for one, columns in each]
+            given[name] = [
+                _values(adapter, *both) for both in zip(given[name], tables, strict=True)
+            ]
 
 
 def _without(X: Any, names: list[str]) -> tuple[Any, dict[str, Any]]:
