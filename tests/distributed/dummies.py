@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 
+from arboretum.distributed.trees import Grower
 from arboretum.errors import DataError
 
 
@@ -39,3 +40,16 @@ class Tallies:
         from arboretum.engine.parallel import effective_jobs
 
         return effective_jobs(None)
+
+
+class MortalGrower(Grower):
+    """Dies once, when it is to grow tree 4."""
+
+    def __init__(self, marker):
+        self.marker = marker
+
+    def grow(self, numbers):
+        if 4 in numbers and not os.path.exists(self.marker):
+            open(self.marker, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().grow(numbers)

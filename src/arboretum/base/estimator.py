@@ -28,6 +28,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 
 from arboretum.base.anatomy import Anatomy, FitHistory, FitRecipe, LearnedTarget, TableColumns
+from arboretum.base.collections import adapter_of
 from arboretum.base.parameters import Declared
 from arboretum.data.checks import warn_caller
 from arboretum.data.column_warnings import one_warning, warn_of_columns
@@ -67,7 +68,11 @@ def _all_at_once(fit: Callable[..., Any]) -> Callable[..., Any]:
                 new.__dict__[name] = list(value)
         try:
             with one_warning():  # one for all tables of the fit
-                model = fit(new, *args, **kwargs)
+                adapter = adapter_of(args[0] if args else kwargs.get("X"))
+                if adapter is None:
+                    model = fit(new, *args, **kwargs)
+                else:
+                    model = adapter.fit(new, fit, args, kwargs)
         except KeyboardInterrupt:
             if "interrupted_" in vars(new):
                 self.__dict__ = new.__dict__
@@ -97,6 +102,9 @@ def _of_one_state(method: Callable[..., Any]) -> Callable[..., Any]:
     def reading(self: Any, *args: Any, **kwargs: Any) -> Any:
         view = object.__new__(type(self))
         view.__dict__ = self.__dict__  # a fit replaces this dict instead of changing it
+        adapter = adapter_of(args[0]) if args else None
+        if adapter is not None:
+            return adapter.answer(view, method, args, kwargs)
         return method(view, *args, **kwargs)
 
     setattr(reading, "_reads_one_state", True)  # noqa: B010

@@ -55,6 +55,7 @@ class DaskCluster(Cluster):
             client = default_client()
         self.client, self.patience, self.grace = client, patience, grace
         self._direct: bool | None = None  # not known yet
+        self.objects: list[Any] = []
         self._at: dict[int, str] = {}
         self._dead: set[str] = set()
 

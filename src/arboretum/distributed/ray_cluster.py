@@ -57,6 +57,7 @@ class RayCluster(Cluster):
         nodes = [int(n["Resources"]["CPU"]) for n in self._nodes()]
         self.actors = len(nodes) if actors is None else actors
         self.cpus = max(1, min(nodes) - 1) if cpus is None else cpus
+        self.objects: list[Any] = []
         self._group: Any = None
         self._made: dict[int, bool] = {}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from arboretum.grow.settings import Growth
     from arboretum.structure.tree import Tree
 
-__all__ = ["Plan", "grow_trees"]
+__all__ = ["ELSEWHERE", "Plan", "grow_trees"]
 
 
 class AnyBags(Protocol):
@@ -76,6 +77,10 @@ class Plan:
         return product
 
 
+# What grows the trees instead of this process, on the workers of a cluster: `grow_trees` without ``n_jobs``.
+ELSEWHERE: ContextVar[Callable[..., list[Tree]] | None] = ContextVar("elsewhere", default=None)
+
+
 def _work(plan: Plan, n_trees: int) -> int:
     """Return how many values the roots of all trees read."""
     width = plan.schema.n_features
@@ -90,6 +95,9 @@ def grow_trees(
     Interrupted by Ctrl-C it returns the trees before the first missing one; the interrupt
     goes on only if there is no tree at all.
     """
+    elsewhere = ELSEWHERE.get()
+    if elsewhere is not None:
+        return elsewhere(plan, numbers, grown)
     growth = replace(plan.growth, n_jobs=n_jobs)
     grower: Any = choose_grower(plan.matrix, plan.schema, growth, plan.target, Use.FOREST)
     trees: dict[int, Tree] = {}
