@@ -45,13 +45,13 @@ from arboretum.explain.charts.answer_plots import plot_confusion as plot_confusi
 from arboretum.explain.charts.boosting_curves import (
     plot_boosting_errors as plot_boosting_errors,
 )
+from arboretum.explain.charts.boosting_curves import plot_learning_curve as plot_learning_curve
 from arboretum.explain.charts.boosting_curves import plot_margins as plot_margins
 from arboretum.explain.charts.effect_plots import plot_ice as plot_ice
 from arboretum.explain.charts.effect_plots import (
     plot_partial_dependence as plot_partial_dependence,
 )
 from arboretum.explain.charts.importance import plot_importance as plot_importance
-from arboretum.explain.charts.learning_curve import plot_learning_curve as plot_learning_curve
 from arboretum.explain.charts.proximity_map import plot_proximity as plot_proximity
 from arboretum.explain.charts.pruning_curve import plot_pruning_curve as plot_pruning_curve
 from arboretum.explain.charts.shap_plots import plot_shap_dependence as plot_shap_dependence

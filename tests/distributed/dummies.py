@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from arboretum.distributed.trees import Grower
+from arboretum.distributed.trees import TreesOnWorker
 from arboretum.errors import DataError
 
 
@@ -42,7 +42,7 @@ class Tallies:
         return effective_jobs(None)
 
 
-class MortalGrower(Grower):
+class MortalTrees(TreesOnWorker):
     """Dies once, when it is to grow tree 4."""
 
     def __init__(self, marker):

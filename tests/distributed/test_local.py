@@ -12,7 +12,7 @@ from arboretum.distributed.dask_cluster import DaskCluster
 from arboretum.distributed.ray import actors
 from arboretum.distributed.trees import grown_on
 from arboretum.errors import ArboretumError, DataError
-from tests.distributed.dummies import MortalGrower
+from tests.distributed.dummies import MortalTrees
 
 
 def _table(n=400, seed=0):
@@ -97,6 +97,7 @@ def test_dask_arrays(client):
     assert np.array_equal(leaves.compute(), model.apply(values))
 
 
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
 @pytest.mark.parametrize("engine", ["dask", "ray"])
 def test_forests_grow_their_trees_on_workers(engine, request, monkeypatch):
     monkeypatch.setattr(local, "FEW", 0)
@@ -125,7 +126,7 @@ def test_a_forest_survives_the_loss_of_a_worker(client, tmp_path):
     cluster = DaskCluster(client)
     place = cluster.place
     cluster.place = lambda maker, arguments, names: place(
-        MortalGrower, [(str(tmp_path / "died"),) for _ in arguments], names
+        MortalTrees, [(str(tmp_path / "died"),) for _ in arguments], names
     )
     plan = {"n_estimators": 12, "random_state": 5}
     with grown_on(cluster):

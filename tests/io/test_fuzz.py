@@ -441,17 +441,22 @@ def test_a_mutated_file_is_a_model_or_a_clear_error(name, part):
     assert outcomes["model"] >= models // part
 
 
+def memory_of_load(data: bytes) -> float:
+    """Return the largest memory while a file loads, in times its size."""
+    tracemalloc.start()
+    try:
+        load(data)
+    except ModelFileError:
+        pass
+    finally:
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    return most / len(data)
+
+
 @pytest.mark.parametrize("name", ["prefix", "table_entry", "header_value", "tree_arrays"])
 def test_no_mutated_file_takes_much_memory(name):
-    worst = 0.0
     for case in range(10**6, 10**6 + 200):
         _, data = mutant(name, case)
-        tracemalloc.start()
-        try:
-            load(data)
-        except ModelFileError:
-            pass
-        finally:
-            worst = max(worst, tracemalloc.get_traced_memory()[1] / len(data))
-            tracemalloc.stop()
-    assert worst < 50  # times the size of the file, which is a few kilobytes
+        # threads that other tests left (those of a cluster) allocate, too: the least of some turns counts
+        assert any(memory_of_load(data) < 50 for _ in range(4)), case

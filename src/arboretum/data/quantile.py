@@ -67,9 +67,9 @@ def weighted_quantile(
     unit = weight_grid(float(weight.max()), n)
     whole = np.rint(weight * unit).astype(np.int64)
     order = np.argsort(x, axis=-1, kind="stable")
-    so_far = np.cumsum(whole[order], axis=-1).astype(np.float64)
     if convention == "lightgbm":
-        return _exceeding(x[order], so_far, alpha, unit)
+        return _exceeding(x[order], whole[order], alpha, unit)
+    so_far = np.cumsum(whole[order], axis=-1).astype(np.float64)
     first = (so_far >= alpha * so_far[..., -1:]).argmax(axis=-1)
     if x.ndim == 1:
         return float(x[order[first]])
@@ -98,11 +98,12 @@ def _between(values: np.ndarray, place: float) -> float:
     return float(chosen[below] + (place - below) * (chosen[above] - chosen[below]))
 
 
-def _exceeding(values: np.ndarray, so_far: np.ndarray, alpha: float, unit: float) -> float:
+def _exceeding(values: np.ndarray, whole: np.ndarray, alpha: float, unit: float) -> float:
+    so_far = np.cumsum(whole).astype(np.float64)
     wanted = alpha * so_far[-1]
     at = min(int(np.searchsorted(so_far, wanted, side="right")), len(values) - 1)
     if at == 0 or at == len(values) - 1:
         return float(values[at])
-    below, own = so_far[at - 1], so_far[at] - so_far[at - 1]
-    part = (wanted - below) / own if own >= unit else 0.0
+    # its weight as given: a difference of rounded sums can be less than 1 where the weight is 1
+    part = (wanted - so_far[at - 1]) / whole[at] if whole[at] >= unit else 0.0
     return float(values[at - 1] + part * (values[at] - values[at - 1]))

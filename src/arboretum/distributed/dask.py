@@ -8,6 +8,7 @@ model.predict(ddf[columns])                       # lazy: a Dask series
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from arboretum.distributed.answers import (
 from arboretum.distributed.dask_cluster import DaskCluster
 from arboretum.distributed.local import bound_arguments, fit_gathered
 from arboretum.errors import DataError
+from arboretum.registry import ESTIMATORS
 
 if TYPE_CHECKING:
     from arboretum.boosting.lightgbm.api import LGBMClassifier, LGBMRanker, LGBMRegressor
@@ -111,9 +113,7 @@ def _array_of_part(
 
 # ---------------------------------------------------------------------- the peers' names
 def _with_client(name: str, client: Any, parameters: dict[str, Any]) -> Any:
-    import arboretum
-
-    model = getattr(arboretum, name)(**parameters)
+    model = getattr(import_module(ESTIMATORS[name]), name)(**parameters)
     model.client = client
     return model
 

@@ -53,12 +53,15 @@ def gather(given: Any) -> Any:
     return frame_of_blocks(blocks)
 
 
+def in_order(given: Any) -> Any:
+    """Return the dataset, from now on read in order: else rows have other numbers at every run."""
+    given.context.execution_options.preserve_order = True
+    return given
+
+
 def blocks_of(given: Any) -> list[Any]:
     """Return references to the blocks of a dataset, in order."""
-    given.context.execution_options.preserve_order = (
-        True  # else rows have other numbers at every run
-    )
-    bundles = given.materialize().iter_internal_ref_bundles()
+    bundles = in_order(given).materialize().iter_internal_ref_bundles()
     return [ref for bundle in bundles for ref in bundle.block_refs]
 
 
@@ -102,4 +105,4 @@ def answer(
         found = found.to_frame() if found.ndim == 1 else found
         return found.rename(columns=str)
 
-    return X.map_batches(predict, batch_format="pandas", batch_size=None)
+    return in_order(X).map_batches(predict, batch_format="pandas", batch_size=None)

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from arboretum.forest.growing import Plan
     from arboretum.structure.tree import Tree
 
-__all__ = ["Grower", "grown_on"]
+__all__ = ["TreesOnWorker", "grown_on"]
 
 _TURNS = 8  # calls per worker: each ends with a report of progress, and a death costs one
 _LOSSES = 3  # of the same worker's successors, after which it is no accident
 _BYTES = 24  # per value of the table: the table itself, its ranks, and a message of it
 
 
-class Grower:
+class TreesOnWorker:
     """A table on a worker, and the trees that are grown from it."""
 
     plan: Plan
@@ -66,7 +66,9 @@ def _share(
                 f"{worker.memory / 1e9:.1f} GB: give workers more memory, fewer workers all of it, or use "
                 "LGBM* or XGB*, whose workers have a part of the rows each"
             )
-    cluster.place(Grower, [() for _ in workers], [f"trees, part {i}" for i in range(len(workers))])
+    cluster.place(
+        TreesOnWorker, [() for _ in workers], [f"trees, part {i}" for i in range(len(workers))]
+    )
     size = max(1, -(-len(numbers) // (_TURNS * len(workers))))
     todo = [numbers[i : i + size] for i in range(0, len(numbers), size)][::-1]
     trees: dict[int, Tree] = {}
