@@ -396,6 +396,15 @@ def lgbm() -> Iterator[Case]:
         "two.class",
     )
     yield case("unbalanced", lambda: boost(is_unbalance=True), "two.class")
+    yield case("random cuts", lambda: boost(extra_trees=True), "two.class")
+    yield case(
+        "random cuts, words",
+        lambda: numbers(
+            extra_trees=True, feature_fraction_bynode=0.8, min_data_per_group=5, cat_smooth=2
+        ),
+        "mixed.number",
+        weighted=True,
+    )
     yield case("class weights", lambda: boost(class_weight="balanced"), "many.class")
     yield case(
         "penalties",

@@ -47,6 +47,7 @@ without them.
     lightgbm_bins.py  values become bins, bins become histograms
     lightgbm_splits.py      cuts of bins, sorted categories
     gradient_scan.py  + the splits of both by running sums, for nodes of many rows
+    random_cuts.py    + one random cut per column and node: extra_trees
     lightgbm.py       leaf by leaf, the best first
     lightgbm_sampling.py    fewer rows (GOSS), fewer columns (EFB)
     lightgbm_boosting.py    LightGBM whole: bins, bundles, samples, leaves, rounds
@@ -114,6 +115,7 @@ from arboretum.textbook.proximities import *
 from arboretum.textbook.pruning import *
 from arboretum.textbook.quantile_sketch import *
 from arboretum.textbook.questions import *
+from arboretum.textbook.random_cuts import *
 from arboretum.textbook.shap import *
 from arboretum.textbook.small_tables import *
 from arboretum.textbook.splits import *

@@ -46,6 +46,7 @@ __all__ = [
     "scan_columns",
     "scan_one",
     "scan_sets",
+    "score_sides",
 ]
 
 ROUNDING = 1e-12  # a gain that is a smaller share of the node's score is none
@@ -250,7 +251,7 @@ def scan_bins(
         return float(cut[i]), None, "left" if goes_left[i] else "right"
 
     itself = float(gradient_answer(node.G, node.H, node.n, node.answer, node.bounds, node.rules))
-    return _judge(node, feature, left, rows_left, question, itself, sign, float(missing[2]))
+    return score_sides(node, feature, left, rows_left, question, itself, sign, float(missing[2]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +309,7 @@ def scan_columns(
         return np.nan, None, "left" if side[i] else "right"
 
     itself = float(gradient_answer(node.G, node.H, node.n, node.answer, node.bounds, node.rules))
-    scan = _judge(node, -1, left, rows, question, itself, signs[column], 0.0)
+    scan = score_sides(node, -1, left, rows, question, itself, signs[column], 0.0)
     return ManyCuts(scan, column, place, side == 1)
 
 
@@ -351,7 +352,9 @@ def scan_sets(
     itself = float(gradient_answer(node.G, node.H, node.n, np.nan, node.bounds, node.rules))
     if rules.path_smooth > 0 and not np.isnan(node.answer):
         itself = node.answer
-    return _judge(node, feature, lefts, estimated, question, itself, 0, float(missing[2]), extra)
+    return score_sides(
+        node, feature, lefts, estimated, question, itself, 0, float(missing[2]), extra
+    )
 
 
 def _by_answer(node: GradientNode, bins: np.ndarray, missing: np.ndarray) -> list[Any]:
@@ -402,7 +405,7 @@ def _by_ratio(node: GradientNode, bins: np.ndarray) -> list[Any]:
 
 
 # ---------------------------------------------------------------------- figures
-def _judge(
+def score_sides(
     node: GradientNode,
     feature: int,
     left: np.ndarray,
@@ -495,7 +498,7 @@ def scan_one(
     if categories is not None and node.rules.path_smooth > 0 and not np.isnan(node.answer):
         itself = node.answer
     estimated = np.array([left[2]])
-    scan = _judge(
+    scan = score_sides(
         node,
         feature,
         left[None],

@@ -74,6 +74,8 @@ LIVE = {
     "neg_bagging_fraction": ("two", {"subsample_freq": 1}, 0.5),
     "bagging_by_query": ("rank", BAG, True),
     "feature_fraction_bynode": ("numbers", {}, 0.4),
+    "extra_trees": ("numbers", {}, True),
+    "extra_seed": ("numbers", {"extra_trees": True}, 9),
     "bagging_seed": ("numbers", BAG, 7),
     "feature_fraction_seed": ("numbers", {"colsample_bytree": 0.5}, 7),
     "data_random_seed": ("numbers", {"subsample_for_bin": 50}, 7),
@@ -199,7 +201,7 @@ def test_one_parameter_has_one_value():
 
 
 def test_what_asks_for_nothing_special_is_accepted():
-    model = LGBMClassifier(linear_tree=False, device="cpu", tree_learner="serial", extra_seed=3)
+    model = LGBMClassifier(linear_tree=False, device="cpu", tree_learner="serial", objective_seed=3)
     assert model.get_params() == LGBMClassifier().get_params()
 
 
@@ -208,7 +210,6 @@ REFUSED = {
     "linear": ({"linear_tree": True}, "linear_tree=True is not supported"),
     "gpu": ({"device": "gpu"}, "no code for GPUs"),
     "several machines": ({"tree_learner": "data"}, "one machine"),
-    "random cuts": ({"extra_trees": True}, "not supported"),
     "zeros": ({"zero_as_missing": True}, "put NaN"),
     "files": ({"output_model": "m.txt"}, "command line"),
     "categories": ({"categorical_feature": [1]}, "argument of fit"),

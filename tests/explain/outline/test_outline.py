@@ -46,6 +46,9 @@ GRADIENT = {
     ),
     "XGB monotone": lambda: arb.XGBRegressor(n_estimators=2, monotone_constraints={"age": 1}),
     "LGBM": lambda: arb.LGBMClassifier(n_estimators=2, min_child_samples=5, verbose=-1),
+    "LGBM random cuts": lambda: arb.LGBMRegressor(
+        n_estimators=2, min_child_samples=5, extra_trees=True, min_data_per_group=5, verbose=-1
+    ),
     "LGBM smooth": lambda: arb.LGBMRegressor(
         n_estimators=2, min_child_samples=5, path_smooth=2, verbose=-1
     ),

@@ -82,6 +82,8 @@ class LGBMModel(NativeNames, BoostedModel):
         neg_bagging_fraction: float = 1.0,
         bagging_by_query: bool = False,
         feature_fraction_bynode: float = 1.0,
+        extra_trees: bool = False,
+        extra_seed: int = 6,
         bagging_seed: int | None = None,
         feature_fraction_seed: int | None = None,
         data_random_seed: int | None = None,

@@ -195,6 +195,12 @@ PARAMETERS = {
     "feature_fraction_bynode": Parameter(
         _SHARE, "Share of a tree's columns drawn for every node; also ``colsample_bynode``."
     ),
+    "extra_trees": Parameter(
+        p.flag,
+        "Try one random cut of every column at a node, missing values on either side, instead of the best of "
+        "all. Also ``extra_tree``.",
+    ),
+    "extra_seed": Parameter(p.integer(0, 2**32 - 1), "extra_trees: seed of the cuts."),
     "bagging_seed": Parameter(_SEED, "Seed of the rows drawn; None: ``random_state``."),
     "feature_fraction_seed": Parameter(
         _SEED, "Seed of the columns of trees; None: ``random_state``."
@@ -324,7 +330,6 @@ def _only(*values: Any) -> Callable[[Any], bool]:
 _LAYOUT, _FILES = "", "it belongs to LightGBM's command line; arboretum has its own"
 ABSENT: dict[str, _Absent] = {
     "linear_tree": _Absent("leaves have constant values, not linear models", _only(False)),
-    "extra_trees": _Absent("use ExtraTreesClassifier for random cuts", _only(False)),
     "device_type": _Absent("there is no code for GPUs: use 'cpu'", _only("cpu")),
     "tree_learner": _Absent("a model is trained on one machine: use 'serial'", _only("serial")),
     "num_machines": _Absent("a model is trained on one machine", _only(1)),
@@ -347,7 +352,6 @@ ABSENT: dict[str, _Absent] = {
         "it is an argument of fit, or give categorical_features", _only("auto", "", None)
     ),
     "top_k": _Absent(_LAYOUT, p.integer(1).allows),  # only for the voting learner
-    "extra_seed": _Absent(_LAYOUT, p.integer(0).allows),  # only for extra_trees
     "objective_seed": _Absent(_LAYOUT, p.integer(0).allows),  # only for rank_xendcg
     "is_enable_sparse": _Absent(_LAYOUT, p.flag.allows),  # a layout: the model is the same
     "feature_pre_filter": _Absent(_LAYOUT, p.flag.allows),  # a shortcut: the model is the same

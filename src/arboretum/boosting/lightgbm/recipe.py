@@ -275,6 +275,8 @@ def _rules(model: Any, n_features: int) -> SplitRules:
         depth_first=False,
         level_columns=0,
         node_columns=_by_node(model, n_features),
+        random_cuts=bool(model.extra_trees),
+        cut_seed=int(model.extra_seed),
     )
 
 
@@ -348,7 +350,7 @@ _CHANGEABLE = {
     "min_child_samples", "subsample", "subsample_freq", "colsample_bytree", "reg_alpha", "reg_lambda",
     "feature_fraction_bynode", "top_rate", "other_rate", "drop_rate", "skip_drop", "max_drop",
     "max_delta_step", "path_smooth", "cat_smooth", "cat_l2", "max_cat_threshold",
-    "max_cat_to_onehot", "min_data_per_group",
+    "max_cat_to_onehot", "min_data_per_group", "extra_trees", "extra_seed",
 }  # fmt: skip
 
 

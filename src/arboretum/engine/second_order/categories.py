@@ -18,7 +18,7 @@ from arboretum.engine.compiler.decorators import inline, subkernel
 from arboretum.engine.dtypes import CATEGORIES
 from arboretum.engine.second_order.score import answer, is_worth, keep_best, rows_of, score
 
-__all__ = ["scan_categories"]
+__all__ = ["order_by_ratio", "scan_categories", "set_members"]
 
 _RUN = 16  # up to this many categories are sorted by insertion
 _CLEARLY = 1.0 - 1e-10  # a number times this is smaller by more than rounding
@@ -26,7 +26,7 @@ _ZERO, _ONE = np.int64(0), np.int64(1)
 
 
 @subkernel
-def _set_members(members, order, first, last):
+def set_members(members, order, first, last):
     """Make the bins order[first:last] go left.
 
     members (n_words,) uint32, written; order (n_bins,) int64.
@@ -98,7 +98,7 @@ def _sort(n, scratch):
 
 
 @subkernel
-def _order_by_ratio(n, node, rules, scratch):
+def order_by_ratio(n, node, rules, scratch):
     """Order the categories with enough rows by G / (H + smooth); return their number."""
     g, h, order, ratio = scratch.g, scratch.h, scratch.order, scratch.ratio
     share, used = node.share, np.int64(0)
@@ -139,7 +139,7 @@ def _scan_single(f, n, node, rules, scratch):
             gain = _gain_of_set(sum_g, sum_h, n_left, node, scratch.best[0].gain, rules.l2, rules)
             if gain > scratch.best[0].gain and is_worth(gain, node.set_score, rules):
                 scratch.order[0] = b
-                _set_members(scratch.members, scratch.order, _ZERO, _ONE)
+                set_members(scratch.members, scratch.order, _ZERO, _ONE)
                 keep_best(gain, f, b, side, CATEGORIES, sum_g, sum_h, scratch)
 
 
@@ -147,7 +147,7 @@ def _scan_single(f, n, node, rules, scratch):
 def _scan_by_ratio(f, n, node, rules, scratch):
     """Try beginnings and ends of the order of LightGBM."""
     g, h, order = scratch.g, scratch.h, scratch.order
-    used = _order_by_ratio(n, node, rules, scratch)
+    used = order_by_ratio(n, node, rules, scratch)
     longest = min(rules.max_cat_threshold, (used + 1) // 2)
     first, last, share, l2 = _ZERO, -_ONE, node.share, rules.l2 + rules.cat_l2
     for side in range(2):
@@ -169,7 +169,7 @@ def _scan_by_ratio(f, n, node, rules, scratch):
                 first, last = (used - 1 - i, used) if side else (_ZERO, i + 1)
                 keep_best(gain, f, i, _ZERO, CATEGORIES, sum_g, sum_h, scratch)
     if last >= 0:
-        _set_members(scratch.members, order, first, last)
+        set_members(scratch.members, order, first, last)
 
 
 @inline
@@ -195,7 +195,7 @@ def _scan_by_answer(f, n, node, rules, scratch):
                 left_g, left_h = (node.g - sum_g, node.h - sum_h) if side else (sum_g, sum_h)
                 keep_best(gain, f, i, side, CATEGORIES, left_g, left_h, scratch)
     if last >= 0:
-        _set_members(scratch.members, order, _ZERO, last)
+        set_members(scratch.members, order, _ZERO, last)
 
 
 @inline

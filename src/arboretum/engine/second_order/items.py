@@ -15,7 +15,7 @@ several processes at once, and only if a table needs them (`find_parts`):
     do_rows     SCALE, FILL, SUM
     do_count    PART, COUNT, MERGE     and the one loop that counts tiles of the table's width
     do_wide     PART, COUNT            for columns of more than 255 bins
-    do_scan     SCAN
+    do_scan     SCAN                   or `do_drawn`, if one random cut of every column is tried
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from arboretum.engine.atomic import prefetch
 from arboretum.engine.compiler.by_address import address_of, call_at
 from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.dtypes import COUNT, FILL, MERGE, PART, SCALE, SCAN
+from arboretum.engine.random import mix
 from arboretum.engine.second_order.draw import draw_columns
 from arboretum.engine.second_order.histogram import (
     FULL,
@@ -47,6 +48,7 @@ from arboretum.engine.second_order.pack import (
     find_largest,
     mark_rows,
 )
+from arboretum.engine.second_order.random_cuts import CUTS, best_drawn
 from arboretum.engine.second_order.score import (
     ScannedNode,
     SplitScratch,
@@ -271,9 +273,17 @@ def _range_of(tree, item):
     return side, n * piece // task.pieces, n * (piece + 1) // task.pieces
 
 
+@inline
+def _keep_found(tree, item, scratch):
+    """Keep the best split that an item of SCAN has found."""
+    tree.best[item] = scratch.best[0]
+    for w in range(tree.best_members.shape[1]):
+        tree.best_members[item, w] = scratch.members[w]
+
+
 @kernel
-def do_scan(store, tree, features, rules, scales, scratch, item):
-    """Do one item of SCAN."""
+def do_scan(store, tree, features, rules, scales, scratch, key, item):
+    """Do one item of SCAN; ``key`` is not used."""
     side, first, last = _range_of(tree, item)
     best, node = tree.best[item], _scanned_node(tree, item, rules, scales)
     best.gain, best.feature = -np.inf, -1
@@ -281,9 +291,22 @@ def do_scan(store, tree, features, rules, scales, scratch, item):
     if first < last:
         drawn = tree.draw.drawn[side]
         best_of(hist, store.starts, drawn, first, last, features, node, rules, scratch)
-        tree.best[item] = scratch.best[0]
-        for w in range(tree.best_members.shape[1]):
-            tree.best_members[item, w] = scratch.members[w]
+        _keep_found(tree, item, scratch)
+
+
+@kernel
+def do_drawn(store, tree, features, rules, scales, scratch, key, item):
+    """Do one item of SCAN where one cut of every feature is drawn; ``key`` is that of the tree."""
+    side, first, last = _range_of(tree, item)
+    best, node = tree.best[item], _scanned_node(tree, item, rules, scales)
+    best.gain, best.feature = -np.inf, -1
+    number = tree.task[0].scanned[side]
+    hist = tree.hists[tree.nodes[number].slot]
+    mine = mix(mix(mix(key, np.uint64(CUTS)), np.uint64(rules.cut_seed)), np.uint64(number))
+    if first < last:
+        drawn = tree.draw.drawn[side]
+        best_drawn(hist, store.starts, drawn, first, last, features, node, mine, rules, scratch)
+        _keep_found(tree, item, scratch)
 
 
 @kernel
@@ -339,7 +362,7 @@ class Parts(NamedTuple):
     count: int  # `do_count`
     counter: int  # the kernel it counts a tile with (histogram.py)
     wide: int  # `do_wide`, or 0
-    scan: int  # `do_scan`
+    scan: int  # `do_scan` or `do_drawn`
     draw: int  # `do_draw`; 0: every node may split on all features of the tree
 
 
@@ -350,12 +373,13 @@ def find_parts(state: State, scratch: SplitScratch) -> Parts:
     tile = store.words[0] if len(store.words) else np.empty((0, 1), np.uint64)
     counter = counter_of(tile, store.width)
     draws = rules.level_columns or rules.node_columns or len(tree.draw.group_of)
+    scan = do_drawn if rules.random_cuts else do_scan
     return Parts(
         address_of(do_rows, tree, scales, *given, 0),
         address_of(do_count, *counted),
         address_of(counter, tile, tree.lists[0], word, word, scratch.small),
         address_of(do_wide, *counted) if len(store.wide) else 0,
-        address_of(do_scan, store, tree, features, rules, scales, scratch, 0),
+        address_of(scan, store, tree, features, rules, scales, scratch, given.key, 0),
         address_of(do_draw, tree, rules, 0, given.key, 0) if draws else 0,
     )
 
@@ -366,7 +390,8 @@ def do_item(parts, state, scratch, item):
     store, tree, given, features = state.store, state.tree, state.given, state.features
     kind = tree.task[0].kind
     if kind == SCAN:
-        call_at(parts.scan, (store, tree, features, state.rules, state.scales, scratch, item))
+        searched = store, tree, features, state.rules, state.scales, scratch
+        call_at(parts.scan, (*searched, given.key, item))
     elif kind in (PART, COUNT, MERGE):
         if _is_wide(store, tree, features, item):
             call_at(parts.wide, (store, tree, features, scratch, parts.counter, item))

@@ -76,6 +76,8 @@ class SplitRules(NamedTuple):
     level_columns: int  # number drawn at every depth; 0: all
     node_columns: int  # number drawn from those at every node; 0: all
     as_xgboost: bool = False  # for categories, and for missing values where a node has none
+    random_cuts: bool = False  # one of every column at a node, drawn, instead of all
+    cut_seed: int = 6
 
 
 class SplitScratch(NamedTuple):

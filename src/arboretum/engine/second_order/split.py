@@ -14,11 +14,11 @@ from arboretum.engine.second_order.categories import scan_categories
 from arboretum.engine.second_order.histogram import FULL, LOW32
 from arboretum.engine.second_order.numbers import scan_number, scan_packed
 
-__all__ = ["best_of"]
+__all__ = ["best_of", "load_bins"]
 
 
 @inline
-def _load(hist, starts, f, features, node, scratch):
+def load_bins(hist, starts, f, features, node, scratch):
     """Copy a feature's bins, with missing values after them; return the number of bins.
 
     hist (n_sums,) int64; starts (n_columns + 1,) int64.
@@ -87,7 +87,7 @@ def best_of(hist, starts, columns, first, last, features, node, rules, scratch):
             n = np.int64(features.n_bins[f])
             scan_packed(f, n, sums, sums[bins - 1], node, rules, scratch)
             continue
-        n = _load(hist, starts, f, features, node, scratch)
+        n = load_bins(hist, starts, f, features, node, scratch)
         if features.is_category[f]:
             scan_categories(f, n, node, rules, scratch)
         else:

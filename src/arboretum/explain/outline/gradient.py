@@ -157,7 +157,10 @@ class GradientOutline:
             missing = float(self.sums[self.rank[node], self.tree.feature[node], -1, 2])
         winner = winner_of(self.replay, self.t, node, at, None, sums, missing)
         columns = set(columns_of(self.replay, self.t, node, at)[0]) - {winner.feature}
-        best = self._cuts(node, at.node, columns) + self._sets(node, at.node, columns)
+        if self.replay.plan.rules.random_cuts:
+            best = self._drawn(node, at, columns)
+        else:
+            best = self._cuts(node, at.node, columns) + self._sets(node, at.node, columns)
         best = sorted(best, key=lambda c: -c.gain)[: self.most]
         lines = [(winner, "wins"), *((c, verdict_of(self.replay, c, winner)) for c in best)]
         return [_line(c, verdict) for c, verdict in lines]
@@ -176,6 +179,17 @@ class GradientOutline:
             cut = self.binned.cut(f, int(many.bin[i]), np.flatnonzero(sums[k, :-1, 2]))
             missing = float(sums[k, -1, 2])
             found.append(replace(many.scan[i], feature=f, cut=cut, missing_rows=missing))
+        return found
+
+    def _drawn(self, node: int, at: AtNode, columns: set[int]) -> list[GradientCandidate]:
+        """Return the best candidate of every column where one random cut of each is tried."""
+        found: list[GradientCandidate] = []
+        for f in sorted(columns):
+            known, cuts = self.binned.categories[f], self.binned.cuts[f]
+            sums = self.sums[self.rank[node], f]
+            bins = np.append(sums[: self.binned.n_bins[f]], sums[-1:], axis=0)
+            scan = self.replay.scan_sums(self.t, f, at, bins, cuts, known)
+            found += scan.best() or scan.best(refused=True)
         return found
 
     def _sets(self, at: int, node: GradientNode, columns: set[int]) -> list[GradientCandidate]:

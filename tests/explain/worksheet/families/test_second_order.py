@@ -283,6 +283,7 @@ WAYS = {
         LGBMRegressor,
         {"subsample": 0.6, "subsample_freq": 2, "colsample_bytree": 0.6},
     ),
+    "lgbm random cuts": (LGBMRegressor, {"extra_trees": True, "min_data_per_group": 5}),
     "lgbm smooth": (LGBMRegressor, {"path_smooth": 5.0, "reg_lambda": 1.0}),
     "lgbm by node": (LGBMRegressor, {"feature_fraction_bynode": 0.5}),
     "lgbm monotone": (LGBMRegressor, {"monotone_constraints": [1, -1, 0, 0, 0]}),

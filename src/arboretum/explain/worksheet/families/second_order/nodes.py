@@ -169,6 +169,8 @@ def _tried_notes(looked: Looked) -> list[str]:
     notes = [tried_note(sum(scan.n_tried for scan in scans.values()), len(scans))]
     if looked.draws:
         notes.append(f"Columns: {looked.draws}.")
+    if looked.replay.plan.rules.random_cuts:
+        notes.append("Of every column one random cut is tried (extra_trees).")
     untried = [f for f, scan in scans.items() if not scan.n_tried]
     if not rules.xgboost and any(columns[f].categories for f in untried):
         notes.append(

@@ -23,6 +23,8 @@ from arboretum.boosting.second_order.dart import dropped_trees
 from arboretum.boosting.second_order.fit import GivenTable, margins_of, rows_that_count
 from arboretum.boosting.second_order.recipe import Recipe, TrainingTable
 from arboretum.data.matrix import FrameMatrix
+from arboretum.engine.keys import key_of
+from arboretum.engine.second_order.random_cuts import CUTS
 from arboretum.errors import DataError
 from arboretum.explain.worksheet.family import check_rows_of, class_names, truth_of
 from arboretum.lazy import cached_property
@@ -35,6 +37,7 @@ from arboretum.textbook.gradient_scan import (
     scan_bins,
     scan_sets,
 )
+from arboretum.textbook.random_cuts import how_many_cuts, scan_drawn, scan_drawn_set
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -87,6 +90,7 @@ class AtNode:
     lean: float  # what it leaned on itself: its parent's answer
     extra_l2: float
     depth: int
+    number: int = 0
 
 
 class Replay:
@@ -479,9 +483,13 @@ class Replay:
         tree, signs = self.trees[t], self.plan.monotone
         left, extra = self.goes_left(tree, node, t, here.rows), self.extra_l2(tree, node, t)
         answer, (low, high) = here.node.answer, here.node.bounds
+        first = int(tree.first_child[node])
         sides = [
-            self._described(t, here.rows[some], answer, (low, high), extra, here.depth + 1)
-            for some in (left, ~left)
+            replace(
+                self._described(t, here.rows[some], answer, (low, high), extra, here.depth + 1),
+                number=first + place,
+            )
+            for place, some in enumerate((left, ~left))
         ]
         sign = 0 if signs is None or tree.kind[node] == SUBSET else int(signs[tree.feature[node]])
         if not sign:
@@ -538,10 +546,26 @@ class Replay:
         n_bins = len(categories) if categories is not None else len(cuts) + 1
         place = np.where(code < 0, n_bins, code)
         sums = np.column_stack([np.bincount(place, column, n_bins + 1) for column in values.T])
-        sign = 0 if self.plan.monotone is None else int(self.plan.monotone[f])
+        return self.scan_sums(t, f, at, sums, cuts, categories)
+
+    def scan_sums(
+        self, t: int, f: int, at: AtNode, sums: np.ndarray, cuts: np.ndarray, categories: Any
+    ) -> GradientScan:
+        """Return the candidates of a column whose bins have these sums, missing values last."""
+        bins, missing, sign = sums[:-1], sums[-1], self.sign(f, categories)
+        if self.plan.rules.random_cuts:
+            m, output, twin = self.place_of(t)
+            rules, sets = self.plan.rules, categories is not None
+            tree_key = key_of(self.plan.seed, m, output, twin)
+            n = how_many_cuts(at.node, bins, sets=sets)
+            key = key_of(tree_key, CUTS, rules.cut_seed, at.number, f)
+            drawn = int((key >> 11) / (1 << 53) * n)
+            if sets:
+                return scan_drawn_set(at.node, f, bins, categories, drawn, missing)
+            return scan_drawn(at.node, f, bins, cuts, drawn, missing, sign)
         if categories is not None:
-            return scan_sets(at.node, f, sums[:-1], categories, sums[-1])
-        return scan_bins(at.node, f, sums[:-1], cuts, sums[-1], sign)
+            return scan_sets(at.node, f, bins, categories, missing)
+        return scan_bins(at.node, f, bins, cuts, missing, sign)
 
     def is_light(self, t: int, at: AtNode) -> bool:
         """Return True if a leaf answers 0 because its cover is less than min_child_weight."""
