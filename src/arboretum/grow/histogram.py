@@ -179,6 +179,8 @@ class HistogramGrower:
         after the last bin.
     pool : int
         Bytes for the histograms of leaves that wait; those that find no place are counted anew.
+    store : Store or None
+        These codes as another grower has packed them.
     """
 
     def __init__(
@@ -190,9 +192,12 @@ class HistogramGrower:
         groups: np.ndarray | None = None,
         wide: np.ndarray | None = None,
         pool: int = POOL,
+        store: Store | None = None,
     ) -> None:
         self.features, self.rules, self.n_jobs, self.pool = features, rules, n_jobs, pool
-        self.store = self._store(codes, codes[:0].astype(np.uint16) if wide is None else wide)
+        if store is None:
+            store = self._store(codes, codes[:0].astype(np.uint16) if wide is None else wide)
+        self.store = store
         self.groups = np.empty((0, 0), np.uint64) if groups is None else groups
         self.threads = teams.crew(n_jobs)
         self.scratch = [self._new_scratch() for _ in range(self.threads)]

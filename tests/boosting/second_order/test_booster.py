@@ -9,7 +9,7 @@ from arboretum.boosting.names.find import find_objective
 from arboretum.boosting.second_order.booster import Booster
 from arboretum.boosting.second_order.dart import Dart, dropped_trees
 from arboretum.boosting.second_order.recipe import BoostPlan, Recipe, TrainingTable
-from arboretum.boosting.second_order.tables import Draws, Histograms, Sketches
+from arboretum.boosting.second_order.tables import Draws, Histograms, SharedTable, Sketches
 from arboretum.data.schema import learn_schema
 from arboretum.engine.second_order.score import SplitRules
 from arboretum.errors import DataError
@@ -272,3 +272,76 @@ def test_values_are_kept_only_where_trees_are_asked_again():
     dropping, _, _ = boosted(PLANS["dart"], n_rounds=1)
     assert plain.training.matrix.shape == (0, matrix.n_columns)
     assert dropping.training.matrix.n_rows == matrix.n_rows
+
+
+# ---------------------------------------------------------------------- several boosters on one table
+def fold_booster(shared, y, rows, **plan):
+    """Return a booster that grows on some rows of a table that was binned before."""
+    schema, matrix, table = shared
+    objective = find_objective("binary", "lightgbm", n_classes=2)
+    plan = BoostPlan(**{"rules": RULES, "seed": 3} | plan)
+    draws = Draws([3], np.arange(schema.n_features), among=rows)
+    recipe = Recipe(objective, plan, SharedTable(table), draws, rounds=10)
+    base = objective.start(y if rows is None else y[rows], None)
+    return Booster(recipe, TrainingTable(matrix, y, schema=schema), base, base)
+
+
+@pytest.fixture(scope="module")
+def shared():
+    X, rng = table(500, seed=4)
+    schema, matrix = learn_schema(X)
+    plan = BoostPlan(rules=RULES)
+    made = Histograms().make(TrainingTable(matrix, np.zeros(500), schema=schema), plan)
+    y = (np.nan_to_num(X[:, 0]) + rng.normal(size=500) > 0).astype(float)
+    return (schema, matrix, made), y
+
+
+FOLDS = {
+    "plain": {},
+    "subsample": {"subsample": 0.7},
+    "goss": {"goss": (0.3, 0.3), "goss_from": 1},
+    "random cuts": {"rules": RULES._replace(random_cuts=True)},
+}
+
+
+@pytest.mark.parametrize("name", FOLDS)
+def test_a_fold_grows_on_its_rows_and_scores_the_others(name, shared):
+    parts, y = shared
+    rows = np.flatnonzero(np.arange(500) % 5 != 2).astype(np.uint32)
+    others = np.arange(500) % 5 == 2
+    booster = fold_booster(parts, y, rows, **FOLDS[name])
+    for _ in range(8):
+        booster.round()
+    found = Ensemble(booster.trees, np.array(booster.weights), booster.base)
+    assert np.allclose(found.answers(parts[1]), booster.margin, rtol=0, atol=1e-12)
+    right = (booster.margin[others, 0] > 0) == y[others]
+    assert right.mean() > 0.6
+    assert all(tree.count[0] <= len(rows) for tree in booster.trees)
+    # the targets of the other rows do not count
+    swapped = y.copy()
+    swapped[others] = 1 - y[others]
+    again = fold_booster(parts, swapped, rows, **FOLDS[name])
+    for _ in range(8):
+        again.round()
+    assert same_trees(booster, again)
+
+
+def test_boosters_of_one_table_share_its_codes(shared):
+    parts, y = shared
+    first, second = (fold_booster(parts, y, None, seed=seed) for seed in (1, 2))
+    assert first.grower.store is second.grower.store is parts[2].grower.store
+    alone, _ = new_booster(
+        BoostPlan(rules=RULES, seed=1), find_objective("binary", "lightgbm", n_classes=2),
+        table(500, seed=4)[0], y,
+    )  # fmt: skip
+    for booster in (first, second, alone):
+        for _ in range(3):
+            booster.round()
+    assert same_trees(first, alone)
+
+
+def same_trees(first, second):
+    """Return whether two boosters grew the same trees, to the bit."""
+    return [repr(tree_to_state(tree)) for tree in first.trees] == [
+        repr(tree_to_state(tree)) for tree in second.trees
+    ]

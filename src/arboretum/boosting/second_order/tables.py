@@ -6,6 +6,7 @@ part.
     Sketches          quantiles by hessian, every round    codes of bins        approx
                       or once
     PresortedColumns  every value                          lists of rows        exact
+    SharedTable       a table that exists already          codes of bins
 
 A maker is a value of a recipe; `make` returns the table with its grower, from which a booster gets trees.
 A tree uses the rows and columns of the table that are drawn for it: `Draws`.
@@ -26,6 +27,7 @@ from arboretum.boosting.second_order.draws import (
     subsample_rows,
 )
 from arboretum.engine.keys import key_of
+from arboretum.engine.second_order.nodes import Store
 from arboretum.engine.second_order.score import Features
 from arboretum.grow.bins.find import BinRules, find_bins
 from arboretum.grow.decoding import exact_trees_of, trees_of
@@ -45,6 +47,7 @@ __all__ = [
     "Draws",
     "Histograms",
     "PresortedColumns",
+    "SharedTable",
     "Sketches",
     "TableMaker",
     "UnbinnedTable",
@@ -61,7 +64,9 @@ class BinnedTable:
     bins : Bins
     """
 
-    def __init__(self, bins: Bins, schema: Schema, plan: BoostPlan) -> None:
+    def __init__(
+        self, bins: Bins, schema: Schema, plan: BoostPlan, store: Store | None = None
+    ) -> None:
         default = np.where(bins.offset > 0, bins.default_bin, -1).astype(np.int32)  # of bundles
         monotone = np.empty(0, np.int8) if plan.monotone is None else plan.monotone.astype(np.int8)
         features = Features(
@@ -69,8 +74,12 @@ class BinnedTable:
         )
         self.bins, self.schema = bins, schema
         self.grower = HistogramGrower(
-            bins.codes, features, plan.rules, plan.n_jobs, plan.groups, bins.wide, plan.pool
+            bins.codes, features, plan.rules, plan.n_jobs, plan.groups, bins.wide, plan.pool, store
         )
+
+    def with_plan(self, plan: BoostPlan) -> BinnedTable:
+        """Return the same codes, which are not copied, with a grower for another plan."""
+        return BinnedTable(self.bins, self.schema, plan, self.grower.store)
 
     def decode(self, nodes: GrownNodes, ends: np.ndarray) -> list[Tree]:
         """Return grown trees, whose nodes lie one after another, in the table's own values."""
@@ -114,6 +123,8 @@ class Draws:
         The stratum of every row, and the share drawn of each.
     groups : int array or None
         The sizes of groups that are drawn as a whole.
+    among : uint32 array or None
+        The rows to draw from, in order: those of a fold. The others are only predicted.
     """
 
     row_seeds: Sequence[int]
@@ -123,6 +134,7 @@ class Draws:
     strata: np.ndarray | None = None
     shares: Sequence[float] | None = None
     groups: np.ndarray | None = None
+    among: np.ndarray | None = None
 
     def draws_rows(self, plan: BoostPlan) -> bool:
         """Return True if some rounds use only some of the rows."""
@@ -133,15 +145,21 @@ class Draws:
         self, plan: BoostPlan, g: np.ndarray, h: np.ndarray, m: int, twin: int
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Return the rows of round ``m`` and their weights; None: all, with weight 1."""
+        among = self.among
         if not self.draws_rows(plan) or (plan.goss is not None and m < plan.goss_from):
-            return None, None
+            return among, None
         seed = self.row_seeds[twin]
         if plan.goss is not None:
-            return goss_rows(g, h, *plan.goss, seed, m)
+            if among is not None:
+                g, h = g[:, among], h[:, among]
+            rows, factor = goss_rows(g, h, *plan.goss, seed, m)
+            return (rows if among is None else among[rows]), factor
         share = plan.subsample if self.shares is None else self.shares
-        turn = m // plan.subsample_every
-        rows = subsample_rows(g.shape[1], share, seed, turn, groups=self.groups, strata=self.strata)
-        return rows, None
+        turn, n, strata = m // plan.subsample_every, g.shape[1], self.strata
+        if among is not None:
+            n, strata = len(among), None if strata is None else strata[among]
+        rows = subsample_rows(n, share, seed, turn, groups=self.groups, strata=strata)
+        return (rows if among is None else among[rows]), None
 
     def tree_columns(self, plan: BoostPlan, key: int) -> np.ndarray:
         """Return the columns that a tree may split on."""
@@ -187,6 +205,26 @@ class Histograms(BinRules):
             weight = None  # one per group
         bins = find_bins(matrix, training.schema, self, weight, plan.n_jobs)
         return BinnedTable(bins, training.schema, plan)
+
+
+@dataclass(frozen=True, eq=False)
+class SharedTable:
+    """A table that several boosters grow on: folds are rows of it (`Draws.among`), members share its codes.
+
+    Attributes
+    ----------
+    table : BinnedTable
+    """
+
+    table: BinnedTable
+
+    follows: ClassVar[str] = "never"
+
+    def make(
+        self, training: TrainingTable, plan: BoostPlan, hessian: np.ndarray | None = None
+    ) -> BinnedTable:
+        """Return the table with a grower of its own."""
+        return self.table.with_plan(plan)
 
 
 @dataclass(frozen=True)
