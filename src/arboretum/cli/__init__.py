@@ -15,7 +15,7 @@
     summary.py    a description of a model
     forests.py    models of many trees: their size, and the tree that --tree names
     boosters.py   metrics of every round, early stopping, learning curves
-    commands/     train, evaluate, predict, show, describe, impute, warmup, demo: the commands themselves
+    commands/     the commands themselves: compare, train, evaluate, predict, show and so on
     seedlings.py  the table of the demo
 
 Results go to stdout; notes, warnings, errors and progress go to stderr.

@@ -42,6 +42,78 @@ def _demo(
     demo(directory, force)
 
 
+@command("compare")
+@reads_files(columns=True)
+def _compare(  # one parameter per option: typer reads the signature
+    data: DataFile,
+    target: Annotated[
+        str, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE.html", help="Also write a page."),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A model that takes part; repeatable. Default: every model.",
+            autocompletion=lambda: list(MODELS),
+        ),
+    ] = None,
+    by: Annotated[
+        str,
+        typer.Option(
+            metavar="FIGURE",
+            help="The figure that ranks models: loss, accuracy, auc, calibration, r2 or mae.",
+        ),
+    ] = "loss",
+    folds: Annotated[
+        int | None, typer.Option(min=2, metavar="N", help="Folds; default: 5, above 10,000 rows 3.")
+    ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Rows with the same value stay in one fold."),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Learn from earlier rows, test on later ones."),
+    ] = None,
+    test: Annotated[
+        Path | None, typer.Option(metavar="DATA", help="Test on the rows of another file.")
+    ] = None,
+    task: AsTask = Task.auto,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="A column to ignore; a,b names two."),
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Leave out models that would take longer."),
+    ] = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    force: Force = False,
+    reading: Any = None,
+) -> None:
+    """Judge every model that suits a data file on the same folds: which one is best, and by how much.
+
+    Examples:
+
+    `arboretum compare data.csv -t price -o compare.html`
+
+    `arboretum compare data.csv -t price --model cart --model xgb --time-limit 60`
+    """
+    from arboretum.cli.commands.compare import Comparing, compare
+
+    compare(
+        Comparing(
+            data, target, output, tuple(model or ()), by, folds, groups, time, test, task.value,
+            tuple(drop or ()), time_limit, seed, jobs, force, reading,
+        )
+    )  # fmt: skip
+
+
 @command("train")
 @reads_files(columns=True)
 def _train(  # one parameter per option: typer reads the signature

@@ -6,20 +6,14 @@
   const M = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
   const menu = document.getElementById("targets"), pages = [[P, M], ...(P.targets ? P.targets.others.map((p, k) => [p, M.others[k]]) : [])];
   if (pages.length > 1) menu.append(choice("Target", P.targets.names.map(n => short(n, 40)), k => draw(...pages[k])));
-  const seen = new IntersectionObserver(entries => entries.forEach(e => { const link = document.querySelector(`#contents a[href="#${e.target.id}"]`); if (e.isIntersecting && link) { document.querySelectorAll("#contents a").forEach(a => a.classList.remove("here")); link.classList.add("here"); } }), { rootMargin: "-20% 0px -70% 0px" });
-  const root = document.documentElement;
   draw(P, M);
-  document.getElementById("look").addEventListener("click", () => {
-    const dark = root.dataset.look ? root.dataset.look === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-    root.dataset.look = dark ? "light" : "dark";
-  });
-  root.dataset.ready = "yes";
+  lightOrDark();
+  document.documentElement.dataset.ready = "yes";
 
   function draw(P, M) {
   P.unit = scoreOf(P, M).unit;
   P.sizes = P.columns.map(c => c.words ? c.words.length : 0);
-  const main = document.getElementById("main"), contents = document.getElementById("contents"), o = P.overview;
-  clear(main); clear(contents);
+  const o = P.overview;
   document.getElementById("headline").textContent = P.headline;
   document.getElementById("lead").textContent = `${P.labels ? "Classification" : P.task === "ranking" ? "Ranking" : "Regression"} of ${P.target} from ${plural(o.columns, "column")}, tested on ${plural(o.rows, "row")}.${P.of_targets ? ` The model predicts ${P.of_targets[1]} targets at once; this page ${pages.length > 1 ? "shows one of them at a time, now" : "is about"} target ${P.of_targets[0] + 1} of ${P.of_targets[1]}.` : ""}`;
   document.getElementById("end").textContent = `Made by arboretum ${o.versions[0][1]}. ${P.rows.x.length ? `This page contains ${plural(P.rows.x.length, "row")} of your data in full (rows="none" leaves them out)` : "This page contains no row of your data"}; everything else is counts, means and the model itself. It loads nothing from the network.`;
@@ -47,13 +41,7 @@
     P.proximity && ["proximity", "Proximity map", "The rows of this page on a plane: two rows are close if many trees send them to the same leaf.", () => proximity(P)],
     P.pruning && ["pruning", "Pruning", "The error on held-out rows of every pruned tree, from a single leaf to the full tree; lower is better.", () => pruning(P)],
   ].filter(Boolean);
-  for (const [id, name, how, make] of list) {
-    const place = el("section", { id, "aria-labelledby": id + "-name" }, el("h2", { id: id + "-name" }, name), el("p", { class: "how" }, how));
-    main.append(place);
-    contents.append(el("a", { href: "#" + id }, name));
-    place.append(make());
-  }
-  main.querySelectorAll("section").forEach(place => seen.observe(place));
+  putSections(list);
   window.report = { payload: P, model: M, predict: row => answerOf(P, M, asRow(row)), trees };
   }
-})().catch(problem => { document.getElementById("main").append(el("p", { class: "hint" }, "This page could not be drawn: " + problem.message)); document.documentElement.dataset.ready = "failed"; throw problem; });
+})().catch(notDrawn);
