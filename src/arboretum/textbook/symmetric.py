@@ -34,6 +34,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from arboretum.textbook.gradient_scan import (
+    GradientCandidate,
     GradientNode,
     GradientRules,
     GradientScan,
@@ -54,6 +55,7 @@ class LevelCut:
     categories: frozenset[int] | None  # these go left; None: a number, which is cut
     default: str  # where missing values go
     gains: np.ndarray  # of every leaf; 0: the leaf does not take the cut
+    missing_rows: float = 0.0  # of all leaves
 
     @property
     def gain(self) -> float:
@@ -75,6 +77,7 @@ class LevelScan:
     cuts: list[tuple[float, frozenset[int] | None]]  # cut or categories
     scans: list[list[GradientScan]]  # by side of missing values and leaf
     allowed: np.ndarray  # some sets of categories are too long
+    missing_rows: float
 
     def gains(self, side: int) -> np.ndarray:
         """Return what every leaf gains by every candidate, (leaves, candidates); 0 where it is refused."""
@@ -89,8 +92,22 @@ class LevelScan:
             at = int(total.argmax())
             if total[at] > (0.0 if found is None else found.gain):
                 default = ("right", "left")[side]
-                found = LevelCut(self.feature, *self.cuts[at], default, gains[:, at])
+                asked = self.cuts[at]
+                found = LevelCut(self.feature, *asked, default, gains[:, at], self.missing_rows)
         return found
+
+    def at(self, leaf: int) -> GradientScan:
+        """Return the candidates as one leaf sees them."""
+        scans, n = [side[leaf] for side in self.scans], len(self.cuts)
+
+        def make(i: int) -> GradientCandidate:
+            cut, categories = self.cuts[i % n]
+            default = ("right", "left")[i // n]
+            return replace(scans[i // n][i % n], cut=cut, categories=categories, default=default)
+
+        gain = np.concatenate([scan.gain for scan in scans])
+        allowed = np.concatenate([scan.allowed & self.allowed for scan in scans])
+        return GradientScan(self.feature, gain, allowed, np.concatenate([s.left for s in scans]), make)
 
 
 def scan_level(
@@ -101,6 +118,7 @@ def scan_level(
     missing: np.ndarray,
     categories: Sequence[int] | None = None,
     sign: int = 0,
+    total: np.ndarray | None = None,
 ) -> LevelScan:
     """Return the candidates of a column.
 
@@ -119,6 +137,8 @@ def scan_level(
         The category of every bin.
     sign : int
         A monotone constraint of the column.
+    total : array of shape (n_bins, 3), optional
+        The sums that put categories in order; those of the leaves together.
 
     Examples
     --------
@@ -131,7 +151,7 @@ def scan_level(
     order, alone = list(range(n)), categories is not None and n <= rules.max_onehot
     allowed = np.ones(n, bool)
     if categories is not None and not alone:
-        order = _by_answer(bins.sum(axis=0), rules)
+        order = _by_answer(bins.sum(axis=0) if total is None else total, rules)
         longest, first = min(rules.max_cat_threshold, n) - 1, np.arange(n)
         allowed = (first < longest) | (n - first - 1 <= longest)
     left = bins[:, order] if alone else np.cumsum(bins[:, order], axis=1)
@@ -148,7 +168,7 @@ def scan_level(
         ]
         for side in range(sides)
     ]
-    return LevelScan(feature, asked, scans, allowed)
+    return LevelScan(feature, asked, scans, allowed, float(missing[:, 2].sum()))
 
 
 def _scored(
