@@ -154,7 +154,9 @@ def test_columns_are_drawn_for_a_level():
 def test_a_few_rows(n):
     _, codes = table(np.random.default_rng(6), n, 2, 3)
     g = np.arange(n, dtype=np.float32) - 1
-    grown = grow(HistogramGrower(codes, features(2, 3), symmetric(l2=0.0)), g, np.ones(n, np.float32))
+    grown = grow(
+        HistogramGrower(codes, features(2, 3), symmetric(l2=0.0)), g, np.ones(n, np.float32)
+    )
     assert len(grown) <= 2 * n - 1
     assert (grown.count > 0).all()
 

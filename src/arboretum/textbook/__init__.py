@@ -122,8 +122,8 @@ from arboretum.textbook.small_tables import *
 from arboretum.textbook.splits import *
 from arboretum.textbook.stacking import *
 from arboretum.textbook.stagewise_modelling import *
-from arboretum.textbook.system_design import *
 from arboretum.textbook.symmetric import *
+from arboretum.textbook.system_design import *
 from arboretum.textbook.tables import *
 from arboretum.textbook.taylor import *
 from arboretum.textbook.weak_learners import *

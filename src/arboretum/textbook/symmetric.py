@@ -42,7 +42,7 @@ from arboretum.textbook.gradient_scan import (
     score_sides,
 )
 
-__all__ = ["LevelCut", "LevelScan", "SymmetricTree", "grow_symmetric", "scan_level"]
+__all__ = ["LevelCut", "LevelScan", "SymmetricTree", "grow_symmetric", "scan_symmetric"]
 
 
 # ---------------------------------------------------------------------- the candidates of a level
@@ -92,8 +92,8 @@ class LevelScan:
             at = int(total.argmax())
             if total[at] > (0.0 if found is None else found.gain):
                 default = ("right", "left")[side]
-                asked = self.cuts[at]
-                found = LevelCut(self.feature, *asked, default, gains[:, at], self.missing_rows)
+                questions = self.cuts[at]
+                found = LevelCut(self.feature, *questions, default, gains[:, at], self.missing_rows)
         return found
 
     def at(self, leaf: int) -> GradientScan:
@@ -107,10 +107,12 @@ class LevelScan:
 
         gain = np.concatenate([scan.gain for scan in scans])
         allowed = np.concatenate([scan.allowed & self.allowed for scan in scans])
-        return GradientScan(self.feature, gain, allowed, np.concatenate([s.left for s in scans]), make)
+        return GradientScan(
+            self.feature, gain, allowed, np.concatenate([s.left for s in scans]), make
+        )
 
 
-def scan_level(
+def scan_symmetric(
     nodes: Sequence[GradientNode],
     feature: int,
     bins: np.ndarray,
@@ -144,7 +146,7 @@ def scan_level(
     --------
     >>> nodes = [GradientNode(0.0, 2.0, 2), GradientNode(3.0, 2.0, 2)]
     >>> bins = np.array([[[-4.0, 1, 1], [4, 1, 1], [0, 0, 0]], [[0, 0, 0], [1, 1, 1], [2, 1, 1]]])
-    >>> scan_level(nodes, 0, bins, np.array([1.5, 2.5]), np.zeros((2, 3))).best().gains.tolist()
+    >>> scan_symmetric(nodes, 0, bins, np.array([1.5, 2.5]), np.zeros((2, 3))).best().gains.tolist()
     [16.0, 0.0]
     """
     rules, n = nodes[0].rules, bins.shape[1]
@@ -155,11 +157,12 @@ def scan_level(
         longest, first = min(rules.max_cat_threshold, n) - 1, np.arange(n)
         allowed = (first < longest) | (n - first - 1 <= longest)
     left = bins[:, order] if alone else np.cumsum(bins[:, order], axis=1)
+    questions: list[tuple[float, frozenset[int] | None]]
     if categories is None:
-        asked = [(float(cut), None) for cut in np.append(cuts, np.inf)]
+        questions = [(float(cut), None) for cut in np.append(cuts, np.inf)]
     else:
         sets = [[b] for b in order] if alone else [order[: i + 1] for i in range(n)]
-        asked = [(np.nan, frozenset(categories[b] for b in some)) for some in sets]
+        questions = [(np.nan, frozenset(categories[b] for b in some)) for some in sets]
     sides = 2 if missing.any() else 1
     scans = [
         [
@@ -168,7 +171,7 @@ def scan_level(
         ]
         for side in range(sides)
     ]
-    return LevelScan(feature, asked, scans, allowed, float(missing[:, 2].sum()))
+    return LevelScan(feature, questions, scans, allowed, float(missing[:, 2].sum()))
 
 
 def _scored(
@@ -176,9 +179,7 @@ def _scored(
 ) -> GradientScan:
     itself = float(gradient_answer(node.G, node.H, node.n, node.answer, node.bounds, node.rules))
     rows, gone = node.estimated_rows(left[:, 1]), float(missing[2])
-    return score_sides(
-        node, feature, left, rows, lambda i: (np.nan, None, ""), itself, sign, gone
-    )
+    return score_sides(node, feature, left, rows, lambda i: (np.nan, None, ""), itself, sign, gone)
 
 
 def _by_answer(bins: np.ndarray, rules: GradientRules) -> list[int]:
@@ -257,7 +258,8 @@ def grow_symmetric(
     """
     rules = GradientRules() if rules is None else rules
     signs = [0] * X.shape[1] if monotone is None else list(monotone)
-    leaves, levels = [SymmetricLeaf(np.arange(len(X)), _node(g, h, rules))], []
+    leaves = [SymmetricLeaf(np.arange(len(X)), _node(g, h, rules))]
+    levels: list[SymmetricLevel] = []
     while len(levels) < max_depth:
         nodes = [leaf.node for leaf in leaves]
         best: dict[int, LevelCut | None] = {}
@@ -266,7 +268,7 @@ def grow_symmetric(
             if len(values):
                 words = values.astype(int).tolist() if f in set(categorical) else None
                 middles = (values[:-1] + values[1:]) / 2
-                best[f] = scan_level(nodes, f, bins, middles, missing, words, signs[f]).best()
+                best[f] = scan_symmetric(nodes, f, bins, middles, missing, words, signs[f]).best()
         some = [cut for cut in best.values() if cut is not None]
         if not some:
             break

@@ -123,7 +123,8 @@ def _scan(parts, state):
 
     A level of a symmetric tree is searched as one node is, whose number is that of the level.
     """
-    tree, task, rules, counters = state.tree, state.tree.task[0], state.rules, state.tree.counters[0]
+    tree, task, rules = state.tree, state.tree.task[0], state.rules
+    counters = tree.counters[0]
     first, last = max(counters.nodes - 2, 0), counters.nodes
     if rules.symmetric:
         first, last = counters.level, counters.level + 1

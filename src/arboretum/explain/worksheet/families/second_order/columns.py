@@ -45,7 +45,10 @@ def _drawn_columns(replay: Replay, t: int, node: int, at: AtNode) -> tuple[list[
     depth, number = ("depth", at.depth), ("node", node)
     if rules.symmetric:  # a level draws as if it were a node
         depth = number = "level", int(levels_of(tree)[node])
-    for (what, place), many, odd in ((depth, rules.level_columns, 0), (number, rules.node_columns, 1)):
+    for (what, place), many, odd in (
+        (depth, rules.level_columns, 0),
+        (number, rules.node_columns, 1),
+    ):
         if not many or many >= len(columns):
             continue
         if odd and replay.is_exact and rules.min_gain > 0:

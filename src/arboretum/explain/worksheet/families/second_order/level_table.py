@@ -11,7 +11,7 @@ from arboretum.explain.worksheet.families.second_order.refusals import Looked
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Sheet
 from arboretum.textbook.gradient_scan import scan_one
-from arboretum.textbook.symmetric import LevelCut, scan_level
+from arboretum.textbook.symmetric import LevelCut, scan_symmetric
 
 __all__ = ["add_level", "why_whole"]
 
@@ -32,7 +32,9 @@ def add_level(sheet: Sheet, looked: Looked) -> None:
         lines.append((place, len(at.rows), at.node.G, at.node.H, gain, verdict))
     sheet.facts["level"] = level
     shown = " + ".join(map(number, gains)) if len(gains) <= _SHOWN else f"{len(gains)} gains"
-    sheet.add_formula("gain of the level", "Σ gains of the nodes that take its cut", shown, sum(gains))
+    sheet.add_formula(
+        "gain of the level", "Σ gains of the nodes that take its cut", shown, sum(gains)
+    )
     sheet.notes.append(
         f"Level {level} has one cut for its {len(places)} nodes, the one of the largest sum of gains. A node "
         "that may not be split by it, or gains too little, adds nothing and stays whole."
@@ -61,7 +63,8 @@ def _gain_at(looked: Looked, place: int, at: Any) -> tuple[float, str]:
 def _add_columns(sheet: Sheet, looked: Looked, nodes: list[Any], total: float) -> None:
     """Add the table of the best cut of every column for the whole level."""
     found = [_best_of_column(looked, f, nodes) for f in looked.tried]
-    lines, marked = [], []
+    lines: list[tuple[Any, ...]] = []
+    marked: list[int] = []
     for cut in sorted((cut for cut in found if cut is not None), key=lambda cut: -cut.gain):
         wins = looked.winner is not None and cut.feature == looked.winner.feature
         marked += [len(lines)] if wins else []
@@ -80,7 +83,7 @@ def _best_of_column(looked: Looked, f: int, nodes: list[Any]) -> LevelCut | None
     sums = np.array([some for some, *_ in parts])
     sign = replay.sign(f, categories)
     every = [at.node for at in nodes]
-    return scan_level(every, f, sums[:, :-1], cuts, sums[:, -1], categories, sign).best()
+    return scan_symmetric(every, f, sums[:, :-1], cuts, sums[:, -1], categories, sign).best()
 
 
 def why_whole(looked: Looked) -> str:
@@ -91,7 +94,11 @@ def why_whole(looked: Looked) -> str:
         return f"max_depth={most} is reached"
     reasons = []
     if first < end:
-        cuts = f"the cut of level {first}" if end == first + 1 else f"the cuts of levels {first} to {end - 1}"
+        cuts = (
+            f"the cut of level {first}"
+            if end == first + 1
+            else f"the cuts of levels {first} to {end - 1}"
+        )
         reasons.append(f"{cuts} may not split it, or would gain too little")
     if end < most:
         reasons.append(f"no cut gains enough at any node of level {end}")

@@ -1,11 +1,11 @@
-"""Levels of a symmetric tree, read from its nodes: the nodes that a level splits have the same question.
+"""Levels of a symmetric tree, read from its nodes: the nodes that a level splits have the same cut.
 
 Nodes are numbered in the order they are made, so the children of one level stand together:
 
     split in order   0 | 1 2 | 4 5 6        first children   1 | 3 5 | 7 9 11
     level            0 |  1  |   2
 
-No two levels in a row ask the same: a cut that was made gains nothing a second time.
+No two levels in a row have the same cut: once made, it gains nothing a second time.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def nodes_at(tree: Tree, level: int) -> list[int]:
 
 
 def _question(tree: Tree, node: int) -> tuple[object, ...]:
-    """Return what a node asks; equal for nodes that ask the same."""
-    asked = int(tree.feature[node]), int(tree.missing_child[node])
+    """Return the cut of a node; equal for nodes of one level."""
+    question = int(tree.feature[node]), int(tree.missing_child[node])
     if tree.kind[node] != SUBSET:
-        return *asked, float(tree.threshold[node])
+        return *question, float(tree.threshold[node])
     start, f = int(tree.bits_start[node]), int(tree.feature[node])
-    return *asked, tuple(tree.categories_of(start, f)[0])
+    return *question, tuple(tree.categories_of(start, f)[0])

@@ -38,7 +38,7 @@ from arboretum.textbook.gradient_scan import (
     scan_sets,
 )
 from arboretum.textbook.random_cuts import how_many_cuts, scan_drawn, scan_drawn_set
-from arboretum.textbook.symmetric import scan_level
+from arboretum.textbook.symmetric import scan_symmetric
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -570,7 +570,7 @@ class Replay:
             return scan_drawn(at.node, f, bins, cuts, drawn, missing, sign)
         if categories is not None and self.plan.rules.symmetric:
             total = self.sums(t, f, self.drawn_rows(t)[0])[0][:-1]
-            scan = scan_level(
+            scan = scan_symmetric(
                 [at.node], f, bins[None], cuts, missing[None], categories, total=total
             )
             return scan.at(0)
