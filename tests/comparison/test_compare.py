@@ -194,7 +194,7 @@ def test_ctrl_c_returns_finished_models(monkeypatch):
     assert result.interrupted
     assert "interrupted" in result.entry("later").reason
     assert [entry.name for entry in result.ranked if entry.candidate.kind != "baseline"] == []
-    monkeypatch.setattr(running, "score", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(running, "shares_of", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         compare(X, y, models=["CART"], folds=2, progress_bar=False)
 

@@ -91,6 +91,12 @@ def _compare(  # one parameter per option: typer reads the signature
         float | None,
         typer.Option(metavar="SECONDS", help="Leave out models that would take longer."),
     ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Keep finished work there, and go on from it after a kill."
+        ),
+    ] = None,
     seed: Seed = None,
     jobs: Jobs = None,
     force: Force = False,
@@ -109,7 +115,7 @@ def _compare(  # one parameter per option: typer reads the signature
     compare(
         Comparing(
             data, target, output, tuple(model or ()), by, folds, groups, time, test, task.value,
-            tuple(drop or ()), time_limit, seed, jobs, force, reading,
+            tuple(drop or ()), time_limit, resume, seed, jobs, force, reading,
         )
     )  # fmt: skip
 

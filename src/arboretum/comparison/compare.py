@@ -5,8 +5,11 @@ X, y ──► question ──► candidates × folds ──► trials ──►
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
+
+import numpy as np
 
 from arboretum.comparison.candidates import candidates
 from arboretum.comparison.folds import make_plan, plan_of_test
@@ -14,6 +17,7 @@ from arboretum.comparison.question import Question, read_question
 from arboretum.comparison.result import Comparison
 from arboretum.comparison.running import run, trials_of
 from arboretum.comparison.scores import MEASURES, Measure
+from arboretum.comparison.store import stored
 from arboretum.data.checks import did_you_mean
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.report.data_sheet import hints_of
@@ -33,6 +37,7 @@ def compare(
     task: str | None = None,
     target: str | None = None,
     time_limit: float | None = None,
+    resume: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
     random_state: int = 0,
     progress_bar: bool | None = None,
@@ -69,6 +74,8 @@ def compare(
     time_limit : float, optional
         Seconds. Cheap models come first; a model that would not end in time is left out, with its reason.
         Fits are not broken off, and compiling is not counted.
+    resume : str or Path, optional
+        A file for finished trials: a comparison that was killed goes on where it stopped.
     n_jobs : int, optional
         Threads of every model; -1 and None use all cores.
     random_state : int, default=0
@@ -113,6 +120,8 @@ def compare(
     found = candidates(question.task, models, question.n_rows)
     threads = -1 if n_jobs is None else n_jobs
     trials = trials_of(question, plan, threads, int(random_state))
+    if resume is not None:
+        trials = stored(trials, resume, question, plan, int(random_state))
     entries, interrupted = run(found, trials, len(plan.splits), time_limit, progress_bar)
     return Comparison(
         question,
@@ -150,8 +159,6 @@ def _test_table(question: Question, test: Any) -> Question:
             f"the target of test holds {strange[0]!r}, which is not a class of the training table: leave "
             "such rows out"
         )
-    import numpy as np
-
     codes = np.array([place[label] for label in found.y.tolist()])
     return Question(found.X, found.y, codes, question.labels, found.task, found.reason, found.name)
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from arboretum.comparison.question import Question
+from arboretum.comparison.scores import score
 from arboretum.errors import DataError, ParameterError
 
 __all__ = ["FoldPlan", "make_plan", "plan_of_test"]
@@ -50,10 +51,13 @@ class FoldPlan:
     overlap: float
     text: str
 
-    @property
-    def n_scores(self) -> int:
-        """Scores that every model gets."""
-        return sum(map(len, self.parts))
+    def score(self, fold: int, predicted: np.ndarray) -> list[dict[str, float]]:
+        """Return the figures of every part of a fold; ``predicted`` has a row for each of its test rows."""
+        place = {row: i for i, row in enumerate(self.splits[fold][1].tolist())}
+        return [
+            score(self.judged, part, predicted[[place[row] for row in part.tolist()]])
+            for part in self.parts[fold]
+        ]
 
 
 def make_plan(question: Question, folds: Any, groups: Any, seed: int) -> FoldPlan:

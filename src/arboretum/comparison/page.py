@@ -13,6 +13,7 @@ import numpy as np
 
 from arboretum.base.progress import duration
 from arboretum.comparison.candidates import SMALL_TREE
+from arboretum.comparison.rows import agreement, rows_of_page, weak_groups_of
 from arboretum.comparison.sentences import chance, done, headline
 from arboretum.explain.report.data_sheet import columns_of, duplicates_of
 from arboretum.explain.report.page import render
@@ -21,6 +22,7 @@ from arboretum.explain.text import export_text
 from arboretum.registry import __version__
 
 if TYPE_CHECKING:
+    from arboretum.comparison.learning import LearningCurve
     from arboretum.comparison.result import Comparison
     from arboretum.comparison.running import Entry
 
@@ -28,21 +30,24 @@ __all__ = ["make_page"]
 
 _SCRIPT = Path(__file__).parent / "assets" / "comparison.js"
 _MOST_COLUMNS = 20  # whose importance is shown
+_MOST_VALUES = 5  # of a hard row
 
 
-def make_page(result: Comparison, path: str | os.PathLike[str] | None, title: str | None) -> Report:
+def make_page(
+    result: Comparison, path: str | os.PathLike[str] | None, title: str | None, rows: int
+) -> Report:
     """Return the page; it is written if there is a path."""
     began = time.perf_counter()
     heading = title or f"Which model for {result.question.name}?"
-    page = render(heading, _payload(result), {}, scripts=[_SCRIPT])
+    page = render(heading, _payload(result, rows), {}, scripts=[_SCRIPT])
     made = Report(page, None, {"page": time.perf_counter() - began}, heading)
     if path is not None:
         made.save(path)
     return made
 
 
-def _payload(result: Comparison) -> dict[str, Any]:
-    question = result.question
+def _payload(result: Comparison, n_shown: int) -> dict[str, Any]:
+    question, order = result.question, _order(result)
     schema, matrix = question.encoded
     rows = matrix.rows(0, min(matrix.n_rows, 2_000))
     return {
@@ -58,6 +63,10 @@ def _payload(result: Comparison) -> dict[str, Any]:
         "left": [[entry.name, entry.reason] for entry in result.entries if not entry.is_judged],
         "pairs": _matrix(result),
         "importances": _importances(result),
+        "curves": [_curve(one) for one in result.learning_curves],
+        "agreement": _agreement(result),
+        "hard": rows_of_page(result, n_shown, order[:_MOST_VALUES]),
+        "weak": weak_groups_of(result),
         "tree": _small_tree(result),
         "warnings": result.warnings,
         "duplicates": [
@@ -113,23 +122,44 @@ def _matrix(result: Comparison) -> list[list[list[float | None] | None]]:
     return cells
 
 
-def _importances(result: Comparison) -> dict[str, Any] | None:
-    """Return the share of every column in the gain of every model: means over folds."""
+def _shares(result: Comparison) -> tuple[list[str], np.ndarray]:
+    """Return models and the share of every column in their gain: means over folds."""
     n_columns = len(result.question.encoded[0].columns)
-    names, shares = [], []
+    names, shares = [], [np.zeros((0, n_columns))]
     for entry in result.ranked:
         found = [trial.importances for trial in entry.trials]
         known = [one for one in found if one is not None and len(one) == n_columns]
-        if entry.candidate.kind == "baseline" or len(known) < len(found):
-            continue
-        names.append(entry.name)
-        shares.append(np.mean(known, axis=0))
+        if entry.candidate.kind != "baseline" and len(known) == len(found):
+            names.append(entry.name)
+            shares.append(np.mean(known, axis=0, keepdims=True))
+    return names, np.concatenate(shares)
+
+
+def _order(result: Comparison) -> list[int]:
+    """Return the columns, the most important in all models first."""
+    names, shares = _shares(result)
+    if not names:
+        return list(range(shares.shape[1]))
+    return [int(f) for f in np.argsort(-shares.mean(axis=0), kind="stable")]
+
+
+def _importances(result: Comparison) -> dict[str, Any] | None:
+    names, shares = _shares(result)
+    order = _order(result)[:_MOST_COLUMNS]
+    columns = [result.question.encoded[0].columns[f].name for f in order]
     if not names:
         return None
-    whole = np.array(shares)
-    order = np.argsort(-whole.mean(axis=0), kind="stable")[:_MOST_COLUMNS]
-    columns = [result.question.encoded[0].columns[f].name for f in order.tolist()]
-    return {"models": names, "columns": columns, "shares": whole[:, order].round(4).tolist()}
+    return {"models": names, "columns": columns, "shares": shares[:, order].round(4).tolist()}
+
+
+def _curve(one: LearningCurve) -> dict[str, Any]:
+    ends = [[_number(v) for v in (s.value, s.low, s.high)] for s in one.scores]
+    return {"model": one.model, "rows": one.n_rows, "scores": ends, "helps": one.helps}
+
+
+def _agreement(result: Comparison) -> dict[str, Any]:
+    names, alike = agreement(result)
+    return {"models": names, "alike": [[_number(v) for v in row] for row in alike.tolist()]}
 
 
 def _small_tree(result: Comparison) -> str | None:

@@ -13,7 +13,9 @@ import numpy as np
 
 from arboretum.comparison.folds import FoldPlan
 from arboretum.comparison.intervals import Difference, Estimate, difference, estimate, holm
+from arboretum.comparison.learning import LearningCurve, learning_curve
 from arboretum.comparison.question import Question
+from arboretum.comparison.rows import HardRows, agreement, hard_rows, weak_groups_of
 from arboretum.comparison.running import Entry, silent
 from arboretum.comparison.scores import MEASURES, Measure
 
@@ -198,6 +200,30 @@ class Comparison:
                 self._regrown[name] = model.fit(self.question.X, self.question.y)
         return self._regrown[name]
 
+    # ------------------------------------------------------------------ looking into it
+    @cached_property
+    def learning_curves(self) -> list[LearningCurve]:
+        """Scores of the winner and the simplest model by the number of training rows; fitted on first use."""
+        return [
+            learning_curve(self, name) for name in dict.fromkeys((self.winner, self.simplest_name))
+        ]
+
+    @property
+    def agreement(self) -> Any:
+        """A pandas.DataFrame: the share of rows that two models predict alike (numbers: correlation)."""
+        names, alike = agreement(self)
+        return _frame([dict(zip(names, row)) for row in alike.tolist()]).set_index(np.array(names))
+
+    @cached_property
+    def hard_rows(self) -> HardRows:
+        """Rows that every model gets wrong, the hardest first: look at their target before anything else."""
+        return hard_rows(self)
+
+    @cached_property
+    def weak_groups(self) -> Any:
+        """A pandas.DataFrame: groups of rows for which the winner is worse than for the others."""
+        return _frame(weak_groups_of(self))
+
     # ------------------------------------------------------------------ looking at it
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw every model's score with its interval; returns the axes."""
@@ -205,11 +231,32 @@ class Comparison:
 
         return draw(self, ax)
 
-    def report(self, path: str | os.PathLike[str] | None = None, title: str | None = None) -> Any:
-        """Make one offline page of the comparison; `path` is where to write it. Returns a `Report`."""
+    def report(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        title: str | None = None,
+        rows: int = 20,
+    ) -> Any:
+        """Make one offline page of the comparison.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it; None writes nothing.
+        title : str, optional
+            The heading.
+        rows : int, default=20
+            How many of the rows that every model gets wrong the page shows; 0 keeps all rows out of it.
+
+        Returns
+        -------
+        Report
+            Shows itself in a notebook; ``save(path)`` writes the page.
+        """
         from arboretum.comparison.page import make_page
 
-        return make_page(self, path, title)
+        return make_page(self, path, title, rows)
 
     def __repr__(self) -> str:
         from arboretum.comparison.sentences import as_text

@@ -24,7 +24,7 @@ from arboretum.base.rounds import is_listened_to, progress
 from arboretum.comparison.candidates import Contender
 from arboretum.comparison.folds import FoldPlan
 from arboretum.comparison.question import Question
-from arboretum.comparison.scores import score, shares_of
+from arboretum.comparison.scores import shares_of
 from arboretum.data.checks import members_silent
 from arboretum.errors import ArboretumError
 
@@ -157,13 +157,8 @@ def trials_of(question: Question, plan: FoldPlan, n_jobs: int | None, seed: int)
             fitted = clock.seconds
             predicted = shares_of(model, rows, question)
             seconds = clock.seconds
-        place = {row: i for i, row in enumerate(test.tolist())}
-        figures = []
-        for part in plan.parts[fold]:
-            at = np.array([place[row] for row in part.tolist()])
-            figures.append(score(plan.judged, part, predicted[at]))
         return Trial(
-            figures,
+            plan.score(fold, predicted),
             fitted,
             seconds - fitted,
             _size(model),

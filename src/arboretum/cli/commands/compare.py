@@ -35,6 +35,7 @@ class Comparing:
     task: str = "auto"
     drop: tuple[str, ...] = ()
     time_limit: float | None = None
+    resume: Path | None = None
     seed: int | None = None
     jobs: int | None = None
     force: bool = False
@@ -69,6 +70,7 @@ def compare(options: Comparing) -> None:
         task=task,
         target=options.target,
         time_limit=options.time_limit,
+        resume=options.resume,
         n_jobs=options.jobs,
         random_state=options.seed or 0,
     )

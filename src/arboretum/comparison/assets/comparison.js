@@ -16,7 +16,7 @@ function models(P) {
     // The scale holds the better three quarters of the means; what is beyond is drawn at its end.
     const best = [...middle].sort((a, b) => c.more ? b - a : a - b), [a, b] = extent(best.slice(0, Math.ceil(0.75 * best.length)), 0.25);
     c.low = Math.max(a, Math.min(...ends)); c.high = Math.min(b, Math.max(...ends));
-    c.text = c.text || (v => v === null ? "–" : formatOf(middle)(v));
+    c.text = c.text || (v => v === null ? "–" : formatOf(best.slice(0, Math.ceil(0.75 * best.length)), 200)(v));
   }
   const place = el("div");
   let sorted = P.by;
@@ -76,7 +76,7 @@ function cloud(width, some, key, name, format, main) {
 
 // ---------------------------------------------------------------- differences, columns, data
 function differences(P, by) {
-  const names = P.models.map(m => m.name), all = P.pairs.flat().filter(Boolean).map(c => c[0]), text = formatOf(all), top = Math.max(...all.map(Math.abs), 1e-12);
+  const names = P.models.map(m => m.name), all = P.pairs.flat().filter(Boolean).map(c => c[0]), text = formatOf([0, ...all.map(Math.abs).sort((a, b) => a - b).slice(0, Math.ceil(all.length / 2))], 50), top = Math.max(...all.map(Math.abs), 1e-12);
   const cells = P.pairs.map((row, i) => row.map((c, j) => {
     if (!c) return { text: i === j ? "" : "–", color: "transparent" };
     const [d, low, high, p] = c, better = by.more ? d > 0 : d < 0, certain = p < 0.05;
@@ -89,6 +89,23 @@ function importances(P) {
   const I = P.importances;
   const cells = I.columns.map((_, f) => I.models.map((m, k) => ({ text: percent(I.shares[k][f], 0), title: `${I.columns[f]} in ${m}: ${percent(I.shares[k][f])}`, color: `color-mix(in srgb, var(--c0) ${Math.round(Math.min(70, 140 * I.shares[k][f]))}%, transparent)` })));
   return heat(I.columns, I.models, cells, "column");
+}
+const curveColors = ["c0", "c1"];
+function learningCurves(P, by) {
+  const lines = P.curves.map((c, k) => ({ name: c.model, x: c.rows, y: c.scores.map(s => s[0]), color: css(curveColors[k]) }));
+  const words = P.curves.map(c => c.helps === null ? `${c.model}: too few sizes to judge.` : c.helps ? `${c.model} was still improving at the end: more rows would probably help.` : `${c.model} hardly improved with the last rows: more of the same rows would help little.`);
+  return el("div", null, drawn(w => lineChart(w, lines, { xlabel: "training rows", xname: "rows", ylabel: `${by.name} (${by.more ? "higher" : "lower"} is better)`, height: 280, legend: true })), words.map(t => el("p", { class: "note" }, t)));
+}
+function agreementPanel(P) {
+  const A = P.agreement, values = A.alike.flat().filter(v => v !== null), low = Math.min(...values);
+  const cells = A.alike.map((row, i) => row.map((v, j) => i === j || v === null ? { text: "", color: "transparent" } : { text: percent(v, 0), title: `${A.models[i]} and ${A.models[j]}: ${percent(v)}`, color: `color-mix(in srgb, var(--c2) ${Math.round(60 * (v - low) / (1 - low || 1))}%, transparent)` }));
+  return heat(A.models, A.models, cells, "");
+}
+function hardRows(P) {
+  const H = P.hard, n = H.rows.length, classes = P.measures.some(m => m.key === "accuracy");
+  const box = el("div", null, el("p", null, `${plural(H.n, "row")} of ${fmt(H.n_rows)} ${H.n === 1 ? "is" : "are"} ${classes ? "wrong" : "far off"} in ${H.n_models === 1 ? "the only model" : `all ${H.n_models} models`}.${H.n ? " Their target may be mistaken, or what decides it is in no column." : ""}`));
+  if (n) box.append(scroller(table(["row", "actual", "predicted", classes ? "mean probability of actual" : "smallest error", ...H.columns.map(c => short(c, 18))], H.rows.map(r => [r.name, el("td", { class: "l half" }, short(r.actual, 20)), el("td", { class: "l half" }, short(r.predicted, 20)), classes ? percent(1 - r.badness, 1) : fmt(r.badness), ...r.values.map(v => short(v, 18))]))));
+  return box;
 }
 function data(P) {
   const box = el("div"), share = n => n ? percent(n / P.n_rows) : "–";
@@ -111,13 +128,17 @@ function facts_(P) {
   const P = JSON.parse(document.getElementById("payload").textContent);
   document.getElementById("headline").textContent = P.headline;
   document.getElementById("lead").textContent = P.chance;
-  document.getElementById("end").textContent = `Made by ${P.facts.find(f => f[0] === "version")[1]}. This page loads nothing from the network.`;
+  document.getElementById("end").textContent = `Made by ${P.facts.find(f => f[0] === "version")[1]}. ${P.hard.rows.length ? `This page shows ${plural(P.hard.rows.length, "row")} of your data` : "This page contains no row of your data"}; it loads nothing from the network.`;
   const by = P.measures.find(m => m.key === P.by);
   const list = [
     ["models", "Models", `The best by ${by.name} comes first. A dot is the mean over folds, the line its 95 % interval; baselines have hollow dots. Choose a heading to sort by it.`, () => models(P)],
     ["cost", "Good, fast, small", "Models near the upper left corner are good and cheap. The line joins the models that no other beats in both.", () => costs(P)],
     P.models.length > 1 && ["differences", "Differences", `${by.name} of the model in the row minus that of the model in the column. Pale cells may be chance: their p-value, adjusted for the number of pairs, is 0.05 or more.`, () => differences(P, by)],
     P.importances && ["columns", "Which columns matter", "The share of every column in what a model gains by its splits. A column that matters in every model matters; one that matters in a single model may be an accident of that model.", () => importances(P)],
+    P.curves.length && ["curves", "Learning curves", `${by.name} after learning from fewer rows. A curve that is not flat at its end would profit from more rows.`, () => learningCurves(P, by)],
+    ["hard", "Rows that no model gets right", "Every row was predicted by models that had not seen it. Look at these rows first: a wrong label costs every model the same.", () => hardRows(P)],
+    P.weak.length && ["weak", "Where the winner is weak", `Groups of rows, by the values of one column, for which ${P.winner} errs more than for all others, beyond what chance explains.`, () => weakGroups(P.weak, P.measures.some(m => m.key === "accuracy"))],
+    P.agreement.models.length > 1 && ["agreement", "Who agrees with whom", P.measures.some(m => m.key === "accuracy") ? "The share of rows for which two models predict the same class. Models that are good and disagree gain by being combined." : "The correlation of two models' predictions. Models that are good and disagree gain by being combined.", () => agreementPanel(P)],
     P.tree && ["tree", "One small tree", "The tree of 8 leaves, grown on all rows: the price of an explanation is the distance of its score to the best.", () => el("div", { class: "formula", role: "region", "aria-label": "tree", tabindex: 0 }, P.tree)],
     ["data", "Data", "Columns that would make every model look better than it is come first.", () => data(P)],
     ["done", "What was done", P.done, () => facts_(P)],

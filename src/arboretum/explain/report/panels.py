@@ -21,6 +21,7 @@ from arboretum.explain.report.ranked import Ranked
 from arboretum.explain.report.rows_panel import choose_rows, rows_panel
 from arboretum.explain.report.sheets_panel import sheets_panel, without_sheets
 from arboretum.explain.report.trees_panel import rules_panel, trees_panel
+from arboretum.explain.report.weak_groups import groups_on_page
 from arboretum.explain.worksheet.family import Given
 from arboretum.structure.condition import format_category
 
@@ -173,6 +174,8 @@ class PanelMaker:
         classes = self.judged.labels is not None
         actual = self.judged.actual
         self.payload["hints"] = hints_of(self.schema, self.matrix, actual, classes=classes)
+        if self.groups is None:
+            self.payload["weak"] = groups_on_page(self.schema, self.rows, self.judged.mistakes())
 
     def _history(self) -> None:
         found = {

@@ -25,3 +25,8 @@ function notDrawn(problem) {
   document.documentElement.dataset.ready = "failed";
   throw problem;
 }
+// Groups of rows with larger errors than all others: [{column, values, n_rows, error, low, high, others}].
+function weakGroups(groups, classes) {
+  const text = classes ? v => percent(v) : formatOf(groups.flatMap(g => [g.error, g.others]));
+  return scroller(table(["group", "rows", classes ? "wrong" : "mean error", "95 % interval", "other rows"], groups.map(g => [el("td", { class: "l wrap" }, `${g.column} ${/^[≤>]/.test(g.values) ? "" : "= "}${short(g.values, 40)}`), fmt(g.n_rows), text(g.error), `${text(g.low)} to ${text(g.high)}`, text(g.others)])));
+}
