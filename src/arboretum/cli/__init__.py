@@ -16,7 +16,7 @@
     forests.py    models of many trees: their size, and the tree that --tree names
     boosters.py   metrics of every round, early stopping, learning curves
     commands/     the commands themselves: compare, train, evaluate, predict, show and so on
-    seedlings.py  the table of the demo
+    census.py     the table of the demo; seedlings.py that of the first page of the documentation
 
 Results go to stdout; notes, warnings, errors and progress go to stderr.
 """

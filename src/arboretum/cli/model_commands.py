@@ -31,7 +31,7 @@ def _demo(
     ] = Path("arboretum-demo"),
     force: Force = False,
 ) -> None:
-    """Train, evaluate and draw a tree on a table that comes with the package.
+    """Compare all models on a real table that comes with the package, and look into the winner.
 
     Example:
 
@@ -52,6 +52,10 @@ def _compare(  # one parameter per option: typer reads the signature
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE.html", help="Also write a page."),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(metavar="MODEL.arb", help="Write the winner, trained on all rows."),
     ] = None,
     model: Annotated[
         list[str] | None,
@@ -114,7 +118,7 @@ def _compare(  # one parameter per option: typer reads the signature
 
     compare(
         Comparing(
-            data, target, output, tuple(model or ()), by, folds, groups, time, test, task.value,
+            data, target, output, save, tuple(model or ()), by, folds, groups, time, test, task.value,
             tuple(drop or ()), time_limit, resume, seed, jobs, force, reading,
         )
     )  # fmt: skip

@@ -64,7 +64,9 @@ class Contender:
         """Return a copy to be fitted; parameters that are None become those of the comparison."""
         model = clone(self.estimator)
         known = model.get_params(deep=False) if hasattr(model, "get_params") else {}
-        wanted = {"n_jobs": n_jobs, "random_state": seed}
+        wanted: dict[str, Any] = {"random_state": seed}
+        if "estimators" not in known:  # scikit-learn's machinery would start processes
+            wanted["n_jobs"] = n_jobs
         missing = {k: v for k, v in wanted.items() if k in known and known[k] is None}
         return model.set_params(**missing) if missing else model
 

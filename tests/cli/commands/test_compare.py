@@ -25,6 +25,14 @@ def test_numbers_in_the_order_of_time(shelf):
     assert "RMSE" in text
 
 
+def test_the_winner_is_saved_with_what_predict_needs(shelf, tmp_path):
+    model = tmp_path / "winner.arb"
+    result = run("compare", shelf / "seedlings.csv", "-t", "fate", *FEW, "--save", model)
+    assert result.exit_code == 0, result.output
+    assert "CART on all rows" in result.stderr
+    assert "accuracy" in ok("evaluate", model, shelf / "seedlings.csv")
+
+
 def test_groups_are_no_feature_and_stay_together(shelf):
     text = ok("compare", shelf / "seedlings.csv", "-t", "fate", "--groups", "species", *FEW)
     assert "groups kept together" in text

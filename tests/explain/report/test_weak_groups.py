@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from arboretum.data.schema import learn_schema
-from arboretum.explain.report.weak_groups import weak_groups
+from arboretum.explain.report.weak_groups import _p_value, weak_groups
 
 N = 400
 
@@ -34,6 +35,16 @@ def test_words_ranges_dates_and_gaps():
         assert first.n_rows == member.sum()
         assert first.error == pytest.approx(errors[member].mean())
         assert first.others == pytest.approx(errors[~member].mean())
+
+
+def test_the_test_is_welchs():
+    rng = np.random.default_rng(2)
+    a, b = rng.random(30) + 0.2, 2 * rng.random(50)
+    theirs = stats.ttest_ind(a, b, equal_var=False, alternative="greater").pvalue
+    assert _p_value(a, b) == (pytest.approx(theirs) if a.mean() > b.mean() else 1.0)
+    assert _p_value(a + 1, b) == pytest.approx(
+        stats.ttest_ind(a + 1, b, equal_var=False, alternative="greater").pvalue
+    )
 
 
 def test_noise_has_no_weak_groups():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,9 +12,12 @@ from arboretum.cli.files import Data, check_output
 from arboretum.cli.guard import UsageError
 from arboretum.cli.models import choose_task, find_estimator
 from arboretum.cli.problem import Problem
-from arboretum.cli.reading import Reading, read_data
-from arboretum.cli.screen import file_size, plain, print_note
+from arboretum.cli.reading import Reading, note_of, read_data
+from arboretum.cli.screen import file_size, plain, plural, print_note, working
 from arboretum.data.values import Raw, RawNumbers
+
+if TYPE_CHECKING:
+    from arboretum.comparison.result import Comparison
 
 __all__ = ["Comparing", "compare"]
 
@@ -26,6 +29,7 @@ class Comparing:
     data: Path
     target: str
     output: Path | None = None
+    save: Path | None = None
     models: tuple[str, ...] = ()
     by: str = "loss"
     folds: int | None = None
@@ -48,9 +52,7 @@ def compare(options: Comparing) -> None:
 
     if options.time is not None and (options.folds is not None or options.groups is not None):
         raise UsageError("--time makes folds of its own: leave out --folds and --groups")
-    if options.output is not None:
-        inputs = {"the data file": options.data, "the file of --test": options.test}
-        check_output(options.output, "HTML page", inputs, force=options.force)
+    _check_outputs(options)
     data = read_data(options.data, options.reading)
     task, _ = choose_task(data.column(options.target, "the target"), options.task, options.target)
     problem, groups = _problem(options, data, task)
@@ -77,10 +79,42 @@ def compare(options: Comparing) -> None:
     print("\n".join(plain(line) for line in repr(result).split("\n")))
     for warning in result.warnings:
         print_note(warning)
+    if options.save is not None:
+        _save(
+            result,
+            options.save,
+            {"target": options.target, "task": task, **note_of(data, options.reading)},
+        )
     if options.output is not None:
         made = result.report(options.output)
         size = file_size(options.output.stat().st_size)
         print_note(f"wrote {made.path} ({size}): open it in a browser")
+
+
+def _check_outputs(options: Comparing) -> None:
+    inputs: dict[str, Path | None] = {
+        "the data file": options.data,
+        "the file of --test": options.test,
+        "the file of --resume": options.resume,
+    }
+    if options.output is not None:
+        check_output(options.output, "HTML page", inputs, force=options.force)
+    if options.save is not None:
+        inputs["the page"] = options.output
+        check_output(options.save, "model file", inputs, force=options.force)
+
+
+def _save(result: Comparison, path: Path, notes: dict[str, str]) -> None:
+    """Write the winner, fitted on all rows."""
+    from arboretum.io.native import save
+
+    if result.entry(result.winner).candidate.kind == "baseline":
+        print_note(f"no model has a result: nothing was written to {path}")
+        return
+    with working(f"fitting {result.winner} on {plural(result.question.n_rows, 'row')}"):
+        model = result.best
+    save(model, path, notes=notes)
+    print_note(f"wrote {path} ({file_size(path.stat().st_size)}): {result.winner} on all rows")
 
 
 def _problem(options: Comparing, data: Data, task: str) -> tuple[Problem, Any]:
