@@ -16,14 +16,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from arboretum.engine.dtypes import ORDER, as_records, record_table
+from arboretum.engine.dtypes import ORDER, record_table
 from arboretum.engine.second_order import batch as engine
 from arboretum.engine.second_order.items import find_scanning
 from arboretum.engine.second_order.nodes import GrowingTree, State
 from arboretum.engine.second_order.pack import GivenRows
 from arboretum.engine.second_order.score import Features, SplitRules
 from arboretum.errors import DataError
-from arboretum.grow.cluster import Lost
 from arboretum.grow.decoding import GrownNodes
 from arboretum.grow.grower import Grown, GrowTarget
 from arboretum.grow.histogram import NOT_GOOD, POOL, HistogramGrower, given_of
@@ -45,7 +44,7 @@ class BatchGrower:
     features : Features
     rules : SplitRules
     n_columns : tuple of int
-        The numbers of stored columns of one byte and of two bytes.
+        How many stored columns have codes of one byte, and how many of two.
     groups : (features, words) uint64 array or None
         As in `HistogramGrower`.
     pool : int
@@ -89,20 +88,12 @@ class BatchGrower:
         columns = self._columns if target.columns is None else target.columns
         given = given_of(target, rows, key)
         n = len(target.y) if rows is None else len(rows)
-        while True:
-            try:
-                tree = self._grow(given, None if rows is None else n, columns)
-                return Grown(tree, lambda: self.leaves(tree))
-            except Lost as lost:
-                self.shards.recover(lost)
+        tree = self.shards.repeat(lambda: self._grow(given, None if rows is None else n, columns))
+        return Grown(tree, lambda: self.leaves(tree))
 
     def leaves(self, tree: GrownNodes) -> np.ndarray:
         """Return the leaf of every row in the tree that has grown."""
-        while True:
-            try:
-                return self.shards.join(self.shards.call("leaves", tree))
-            except Lost as lost:
-                self.shards.recover(lost)
+        return self.shards.join(self.shards.repeat(lambda: self.shards.call("leaves", tree)))
 
     def _grow(self, given: GivenRows, n_drawn: int | None, columns: np.ndarray) -> GrownNodes:
         state = self._begin(given, columns)
@@ -130,9 +121,9 @@ class BatchGrower:
     def _beginnings(self, given: GivenRows, n_drawn: int | None) -> list[tuple[Beginning]]:
         """Return what every shard begins the tree with."""
         g, h = self.shards.cut(given.g), self.shards.cut(given.h)
-        drawn = [(None, given.factor)] * len(g)
+        drawn: list[tuple[np.ndarray | None, np.ndarray]] = [(None, given.factor)] * len(g)
         if n_drawn is not None:
-            drawn = self.shards.cut_rows(given.rows, given.factor)
+            drawn = [*self.shards.cut_rows(given.rows, given.factor)]
         chosen = self._table.scales.chosen
         return [
             (Beginning(a, b, rows, factor, given.most, int(given.key), chosen),)
@@ -160,7 +151,9 @@ class BatchGrower:
         lighter = 2 * orders["split"]["left_h"] > ahead.nodes["sum_h"][wanted]
         lost = ahead.nodes["slot"][wanted] < 0
         orders["first_counted"] = orders["left"] + (lighter & ~lost)
-        orders["n_counted"] = np.where(ahead.nodes["depth"][wanted] + 1 < rules.max_depth, 1 + lost, 0)
+        orders["n_counted"] = np.where(
+            ahead.nodes["depth"][wanted] + 1 < rules.max_depth, 1 + lost, 0
+        )
         self._room(made + 2 * len(wanted))
         return orders
 
@@ -175,7 +168,7 @@ class BatchGrower:
         return many if self.rules.depth_first else -(-2 * many // 3)
 
     def _room(self, n_nodes: int) -> None:
-        """Have memory for so many nodes ahead, and for their histograms as far as the pool allows."""
+        """Double the memory for nodes ahead if there is too little, and for histograms up to the pool."""
         old, length = self._ahead, 2 * self._table.n_bins
         if n_nodes <= len(old.nodes):
             return
@@ -190,7 +183,9 @@ class BatchGrower:
             ranges=longer(old.ranges, n),
             free_slots=longer(free_slots, slots),
             hists=longer(old.hists, slots),
-            draw=old.draw._replace(groups=longer(old.draw.groups, n * bool(len(self._table.groups)))),
+            draw=old.draw._replace(
+                groups=longer(old.draw.groups, n * bool(len(self._table.groups)))
+            ),
         )
         self._final, self._index_of, self._wanted = self._final_for(n)
 

@@ -1,4 +1,4 @@
-"""Some rows of a table in bins, on a worker: what a tree that grows on many shards asks of each.
+"""Some rows of a table in bins, on a worker: a shard's part of growing a tree.
 
     hold      the codes of the rows, and which rows of the whole table they are
     begin     derivatives become entries; the root's histograms
@@ -13,6 +13,7 @@ order of replies. Nothing is kept from one tree for the next.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,7 +47,9 @@ class Beginning(NamedTuple):
 
     g: np.ndarray  # (n_rows,) float32, of the shard's rows
     h: np.ndarray
-    rows: np.ndarray | None  # uint32, the shard's rows that take part, by their place here; None: all
+    rows: (
+        np.ndarray | None
+    )  # uint32, the shard's rows that take part, by their place here; None: all
     factor: np.ndarray  # float32, their weights; empty: 1
     most: float  # the largest factor in all shards
     key: int
@@ -87,7 +90,7 @@ def small_numbers(n: int) -> type[np.generic]:
 class Shard:
     """Some rows of a table in bins.
 
-    An object on a worker derives from it: it reads its rows, calls `hold` with their codes, and lets go of them.
+    An object on a worker derives from it: it reads rows, calls `hold` with their codes, and frees the rows.
     """
 
     # ------------------------------------------------------------------ before the first tree
@@ -181,7 +184,7 @@ class Shard:
             found.append(own)
 
         self._share(add, self._tree.ranges.shape[1])
-        return np.sum(found, axis=0, dtype=np.int64)
+        return np.stack(found).sum(axis=0)
 
     def leaves(self, tree: GrownNodes) -> np.ndarray:
         """Return the leaf of every row in the tree that has grown."""
@@ -209,7 +212,7 @@ class Shard:
         return len(rows), np.column_stack([places[:-1], places[1:], shift])
 
     def _make_room(self, n_nodes: int) -> None:
-        """Have memory for so many nodes."""
+        """Double the memory for nodes if there is too little."""
         tree = self._tree
         if n_nodes <= len(tree.nodes):
             return
@@ -243,13 +246,15 @@ class Shard:
             np.empty((np.count_nonzero(is_packed), n_bins), np.int64),
         ]
         for hist, some in zip(hists, (nodes[~is_packed], nodes[is_packed])):
-            self._share(
-                lambda worker, lo, hi, hist=hist, some=some: engine.count_nodes(
-                    self._parts, _with_hists(worker.state, hist), worker.scratch, some, lo, hi
-                ),
-                len(some) * tiles,
-            )
+            work = partial(self._count_into, hist, some)
+            self._share(work, len(some) * tiles)
         return Counts(is_packed, *hists)
+
+    def _count_into(
+        self, hists: np.ndarray, nodes: np.ndarray, worker: _Worker, start: int, end: int
+    ) -> None:
+        state = worker.state._replace(tree=worker.state.tree._replace(hists=hists))
+        engine.count_nodes(self._parts, state, worker.scratch, nodes, start, end)
 
     def _share(self, work: Callable[[_Worker, int, int], Any], n_items: int) -> None:
         """Call ``work`` for a range of items, or item by item on several threads."""
@@ -285,10 +290,6 @@ def _own(tree: GrowingTree) -> GrowingTree:
         task=as_records(np.zeros(1, TASK)),
         goes_left=np.empty_like(tree.goes_left),
     )
-
-
-def _with_hists(state: State, hists: np.ndarray) -> State:
-    return state._replace(tree=state.tree._replace(hists=hists))
 
 
 def _countdown(many: np.ndarray) -> np.ndarray:

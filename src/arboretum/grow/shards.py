@@ -1,8 +1,8 @@
 """All shards of a table: which rows each holds, calls to all of them, and what to do when one is lost.
 
-    rows of the table    0 ──────── 400 ────── 700 ──────── 1000
-    shard 0              ├──────────┤           ├────────────┤      spans (0, 400), (700, 1000)
-    shard 1                         ├──────────┤                    spans (400, 700)
+rows of the table    0 ──────── 400 ────── 700 ──────── 1000
+shard 0              ├──────────┤           ├────────────┤      spans (0, 400), (700, 1000)
+shard 1                         ├──────────┤                    spans (400, 700)
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Shards:
         return whole
 
     def cut_rows(self, rows: np.ndarray, factor: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return, for every shard, which of some rows are its own, by their place there, and their factors."""
+        """Return the places of some rows in every shard, and their factors."""
         found = []
         for some in self.spans:
             places = np.searchsorted(rows, some)
@@ -104,6 +104,14 @@ class Shards:
         return [replies[i] for i in range(len(self))]
 
     # ------------------------------------------------------------------ losses
+    def repeat(self, work: Callable[[], Any]) -> Any:
+        """Return what ``work`` returns once no shard is lost while it runs; lost ones are made again."""
+        while True:
+            try:
+                return work()
+            except Lost as lost:
+                self.recover(lost)
+
     def recover(self, lost: Lost) -> None:
         """Make lost shards again; raise an error for one that is lost for the third time."""
         missing = set(lost.which)

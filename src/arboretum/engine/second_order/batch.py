@@ -7,9 +7,9 @@ Rows live in shards, and every message to them takes a millisecond. So nodes are
     final    the tree of best-first growth, as far as its nodes are divided; their numbers there
 
 A node that is not divided yet counts as if its children could not be. The nodes that the replay wanted to
-divide are divided next; when there are none, the final tree is whole. Nodes divided in vain stay leaves there.
+divide are divided next; when there are none, the final tree is whole, and nodes divided in vain are leaves.
 
-    replay ─► wanted ─► shards divide and count them ─► absorb: children, their histograms and best splits ─► …
+    replay ─► wanted ─► shards divide and count them ─► absorb: children, histograms, best splits ─► …
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ from arboretum.engine.second_order.pack import choose_scales, find_largest
 from arboretum.engine.second_order.score import answer
 
 __all__ = ["absorb", "add_counts", "find_scales", "finish", "map_leaves", "open_root", "replay"]
-
 
 
 @kernel
@@ -156,7 +155,7 @@ def replay(ahead, final, index_of, wanted, rules):
     """Go through best-first growth; return how many nodes must be divided for it to go on.
 
     index_of (n_nodes,) int64, written: for a node of the final tree its number among those ahead, -1 for
-    children that are not known; wanted (n_nodes,) int64, written: the nodes to divide, in the order of growth.
+    children that are not known; wanted (n_nodes,) int64, written: the nodes to divide, in their order.
     """
     counters, many = final.counters[0], 0
     counters.nodes, counters.leaves, counters.waiting = 1, 1, 0

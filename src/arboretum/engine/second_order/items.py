@@ -370,9 +370,7 @@ def find_parts(state: State, scratch: SplitScratch) -> Parts:
     """Return the addresses of the kernels that a table and its rules need, compiled first if necessary."""
     rows = address_of(do_rows, state.tree, state.scales, *state.given, 0)
     scanning = find_scanning(state, scratch)
-    return find_counting(state, scratch)._replace(
-        rows=rows, scan=scanning.scan, draw=scanning.draw
-    )
+    return find_counting(state, scratch)._replace(rows=rows, scan=scanning.scan, draw=scanning.draw)
 
 
 def find_counting(state: State, scratch: SplitScratch) -> Parts:
