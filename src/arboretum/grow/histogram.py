@@ -57,6 +57,7 @@ __all__ = [
     "found",
     "given_of",
     "make_given",
+    "most_leaves",
     "new_draw",
     "new_log",
     "new_scales",
@@ -211,6 +212,7 @@ class HistogramGrower:
         self.groups = np.empty((0, 0), np.uint64) if groups is None else groups
         self.threads = teams.crew(n_jobs)
         self.scratch = [self._new_scratch() for _ in range(self.threads)]
+        self.scales = new_scales(1)
         self._tree: GrowingTree | None = None
         self._parts: tuple[SplitRules, Parts] | None = None
         self._log, self._logged = new_log(0, 0), 0
@@ -303,6 +305,7 @@ class HistogramGrower:
         self._tree = new = self.new_tree(columns, n_nodes, leaves, (slots, table), n_rows)
         if old is not None:
             self._tree = new._replace(lists=old.lists, leaf_of=old.leaf_of)
+        self.scales = new_scales(new.ranges.shape[1])
         return self._tree
 
     def new_tree(
@@ -315,7 +318,6 @@ class HistogramGrower:
         n = self.store.codes.shape[1]
         blocks = 1 if self.threads == 1 else min(2 * self.threads, 1 + (n_rows >> 14))
         pieces, words = 2 * self.threads, len(self.scratch[0].members)
-        self.scales = new_scales(blocks)
         return GrowingTree(
             nodes=record_table(n_nodes, NODE),
             members=np.zeros((n_nodes, words), np.uint32),

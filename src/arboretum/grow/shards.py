@@ -51,6 +51,8 @@ class Shards:
         self.n_rows = sum(self.sizes)
         self._losses: Counter[int] = Counter()
         self._rules: SplitRules | None = None
+        # brings shards that were made again to where the others are; may raise `Lost`
+        self.reload: Callable[[list[int]], Any] = _nothing_kept
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -62,7 +64,7 @@ class Shards:
 
     def join(self, parts: Sequence[np.ndarray]) -> np.ndarray:
         """Return the values of all rows from those of every shard."""
-        whole = np.empty(self.n_rows, np.result_type(*parts) if parts else np.float64)
+        whole = np.empty((self.n_rows, *parts[0].shape[1:]), np.result_type(*parts))
         for some, values in zip(self.spans, parts, strict=True):
             at = 0
             for lo, hi in some:
@@ -121,6 +123,7 @@ class Shards:
             try:
                 self.restore(which)
                 self.cluster.call_some(which, "prepare", self._rules)
+                self.reload(which)
                 return
             except Lost as more:
                 missing |= set(more.which)
@@ -142,6 +145,10 @@ class Shards:
             f"the workers left have {known or 'no memory: there are none'}. Use more or larger workers, or "
             "more and smaller partitions."
         )
+
+
+def _nothing_kept(which: list[int]) -> None:
+    """Shards keep nothing between trees."""
 
 
 def _pieces(pieces: Sequence[np.ndarray], like: np.ndarray) -> np.ndarray:

@@ -218,7 +218,7 @@ def open_level(tree, rules):
     counters = tree.counters[0]
     for node in range(counters.nodes):
         if tree.nodes[node].first_child < 0 and tree.nodes[node].split.feature >= 0:
-            _add_waiting(tree, node, rules)
+            add_waiting(tree, node, rules)
     inherit_groups(tree.draw, counters.level, tree.best[0].feature, counters.level + 1)
     counters.level += 1
 
