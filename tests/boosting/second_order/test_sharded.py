@@ -65,7 +65,8 @@ LGBM = some(
     max_conflict_rate=(0.2,), drop_rate=(0.6,),
 )  # fmt: skip
 XGB = some(
-    max_depth=(0, 2, 6), grow_policy=("lossguide", "symmetric"), max_leaves=(0, 5, 12), min_child_weight=(0.0, 5.0),
+    max_depth=(0, 2, 6), grow_policy=("lossguide", "symmetric"), max_leaves=(0, 5, 12),
+    min_child_weight=(0.0, 5.0),
     max_bin=(16, 400), booster=("dart",), rate_drop=(0.6,), subsample=(0.5,), colsample_bytree=(0.6,),
     colsample_bylevel=(0.6,), colsample_bynode=(0.6,), reg_alpha=(0.5,), gamma=(0.5,),
     max_delta_step=(0.3,), monotone_constraints=((1, -1, 0, 0, 0, 0, 1),), num_parallel_tree=(3,),

@@ -98,8 +98,8 @@ class LocalRows:
 class RowsInShards:
     """Margins and derivatives that shards keep.
 
-    A lost shard is brought to where the others are: margins before the round, the derivatives of the round, and
-    the trees that the round has made.
+    A lost shard is brought to where the others are: margins before the round, the derivatives of the round,
+    and the trees that the round has made.
     """
 
     g = h = None  # not here
