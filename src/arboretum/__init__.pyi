@@ -81,3 +81,4 @@ from arboretum.io.native import load as load
 
 __version__: str
 ESTIMATORS: dict[str, str]
+from arboretum.streams.stream import Stream as Stream
