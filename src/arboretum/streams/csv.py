@@ -6,6 +6,7 @@ be of one type in all blocks: which values are numbers is decided block by block
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import zlib
 from collections.abc import Iterator, Sequence
@@ -33,11 +34,10 @@ class CsvFile:
     def __init__(self, path: Path, how: CsvDialect | None = None) -> None:
         self.path, how = path, how or CsvDialect()
         with self._opened() as file:
-            first = open_csv(str(path), next(_blocks(file, str(path)), b""), how)
-        if first.encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32")):
-            raise DataError(
-                f"{str(path)!r} is {first.encoding} text, which has no blocks: save it as UTF-8"
-            )
+            data = next(_blocks(file, str(path)), b"")
+        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise DataError(f"{str(path)!r} is UTF-16 text, which cannot be cut: save it as UTF-8")
+        first = open_csv(str(path), data, how)
         self.names = first.names
         self._how = CsvDialect(
             first.sep, first.decimal, first.encoding, how.na, how.header, how.skip

@@ -13,7 +13,7 @@ from typing import Any
 
 from arboretum.boosting.second_order.boosted_model import BoostedModel
 from arboretum.boosting.second_order.fit import group_sizes
-from arboretum.data.checks import check_size
+from arboretum.data.checks import check_size, did_you_mean
 from arboretum.errors import DataError
 from arboretum.streams.pieces import Source
 from arboretum.streams.predict import answer
@@ -107,6 +107,10 @@ class _Opened:
         source = self._source(stream)
         named = {role: name for role, name in roles.items() if isinstance(name, str)}
         found = read_roles(source, named, self.scratch)
+        unknown = [name for name in stream.drop if name not in found.names]
+        if unknown:
+            hint = did_you_mean(unknown[0], found.names)
+            raise DataError(f"{source.name} has no column {unknown[0]!r}{hint}, named in drop")
         self.columns |= {*named.values(), *stream.drop}
         features: Any = None
         if self.columns & set(found.names):

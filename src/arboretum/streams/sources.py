@@ -41,7 +41,7 @@ def open_source(given: Any) -> Source:
         if fits(given):
             return make(given)
     raise DataError(
-        f"a {type(given).__name__} is no source of rows: give paths, a pyarrow dataset, anything with "
+        f"{type(given).__name__} is no source of rows: give paths, a pyarrow dataset, anything with "
         "__arrow_c_stream__, a polars LazyFrame, a function that returns batches, XGBoost's DataIter or "
         "LightGBM's Sequence"
     )
