@@ -211,7 +211,7 @@ def test_margins_and_parallel_sources():
 
 @pytest.mark.parametrize(
     "name",
-    ["RandomForestRegressor", "CARTRegressor", "AdaBoostRegressor", "GradientBoostingRegressor"],
+    ["RandomForest", "CART", "AdaBoost", "GradientBoosting", "Voting"],
 )
 def test_other_models_name_what_to_use(name):
     make = getattr(arboretum, f"{name}Regressor")

@@ -20,6 +20,7 @@ import arboretum
 from arboretum.errors import DataError, ParameterError
 from arboretum.streams import csv, files, scratch
 from arboretum.streams.sources import open_source
+from arboretum.streams.table import StreamedTable
 from tests.streams.test_fit import cut, saved
 
 RNG = np.random.default_rng(0)
@@ -219,7 +220,7 @@ BAD = {
     ),
     "an infinite number": (
         two(column("number", lambda t: pa.array(np.where(np.arange(len(t)) == 3, np.inf, 0)))),
-        r"b.parquet', row group 0: .*'number' .* infinit",
+        r"b.parquet', row group 0: .*'number' .* infinite",
     ),
     "no such target": (
         lambda f: parquet(f).rename(f / ".." / f"{f.name}-2") and T.rename_columns(["a", "b", "Y"]),
@@ -322,3 +323,28 @@ def test_pandas_batches_keep_their_categories():
     whole = arboretum.LGBMRegressor(**ARGS).fit(frame[["number", "word"]], frame["y"])
     assert saved(fit(lambda: iter([frame[:20], frame[20:]]))) == saved(whole)
     open_source(lambda: iter([frame]))
+
+
+def test_kept_codes_are_used_again(tmp_path, monkeypatch):
+    folder, work = parquet((tmp_path / "data").mkdir() or tmp_path / "data"), tmp_path / "codes"
+    work.mkdir()
+    source = arboretum.Stream(folder, scratch=work, keep=True)
+    assert saved(fit(source)) == WHOLE
+    (kept,) = work.iterdir()
+    assert sorted(path.name for path in kept.iterdir()) == ["facts", "narrow"]
+    coded = []
+    real = StreamedTable._new_codes
+    monkeypatch.setattr(
+        StreamedTable, "_new_codes", lambda self, bins: coded.append(1) or real(self, bins)
+    )
+    assert saved(fit(source)) == WHOLE
+    assert coded == []
+    fit(source, sample_weight=np.where(np.arange(N) < 5, 0.0, 1.0))  # other rows
+    arboretum.LGBMRegressor(**ARGS, max_bin=7).fit(source, "y")  # other bins
+    path = sorted(folder.iterdir())[1]
+    os.utime(path, ns=(1, 1))  # other files
+    assert saved(fit(source)) == WHOLE
+    assert len(coded) == 3
+    assert len(list(work.iterdir())) == 4
+    with pytest.raises(DataError, match="codes of the Table cannot be kept"):
+        fit(arboretum.Stream(T, scratch=work, keep=True))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from arboretum.boosting.second_order.boosted_model import BoostedModel
@@ -117,7 +118,10 @@ class _Opened:
             features = [name for name in found.names if name not in self.columns]
         width = len(found.names if features is None else features)
         check_size((found.n_rows, width))
-        table = StreamedTable(source, features, found.n_rows, width, self.scratch, self.n_jobs)
+        keep = self._folder_to_keep(stream, source)
+        table = StreamedTable(
+            source, features, found.n_rows, width, self.scratch, self.n_jobs, keep
+        )
         others = {k: self._column(v) for k, v in roles.items() if k not in named and v is not None}
         return table, {**found.arrays, **others}
 
@@ -131,6 +135,15 @@ class _Opened:
             f"{source.name} can be read only once, and a fit reads its rows several times: give a function "
             "that opens it anew, or Stream(source, spool=True), which writes it to disk first"
         )
+
+    def _folder_to_keep(self, stream: Stream, source: Source) -> Path | None:
+        if not stream.keep or stream.scratch is None:
+            return None
+        if source.print_of_files() is None:
+            raise DataError(
+                f"codes of {source.name} cannot be kept: only files have a date and a size to compare"
+            )
+        return Path(stream.scratch)
 
     def _column(self, given: Any) -> Any:
         """Return an argument; a source of one column as the array of its rows."""

@@ -85,7 +85,7 @@ def _columns(model: Any, method: str, values: np.ndarray) -> dict[str, np.ndarra
 
 
 # --------------------------------------------------------------------------- files
-def _writer(path: Path) -> Callable[[IO[bytes]], _Rows]:
+def _writer(path: Path) -> Callable[[IO[bytes]], _OpenFile]:
     if not path.parent.is_dir():
         raise DataError(
             f"cannot write {str(path)!r}: the folder {str(path.parent)!r} does not exist"
@@ -101,13 +101,13 @@ def _writer(path: Path) -> Callable[[IO[bytes]], _Rows]:
     return _ParquetRows
 
 
-class _Rows:
+class _OpenFile:
     """A file that grows by the rows of a piece at a time."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self._stack, self._begun = file, ExitStack(), False
 
-    def __enter__(self) -> _Rows:
+    def __enter__(self) -> _OpenFile:
         return self
 
     def __exit__(self, *error: Any) -> None:
@@ -117,7 +117,7 @@ class _Rows:
         raise NotImplementedError
 
 
-class _CsvRows(_Rows):
+class _CsvRows(_OpenFile):
     def add(self, columns: dict[str, np.ndarray]) -> None:
         text = io.StringIO(newline="")
         rows = csv.writer(text, lineterminator="\n")
@@ -128,7 +128,7 @@ class _CsvRows(_Rows):
         self._file.write(text.getvalue().encode())
 
 
-class _ParquetRows(_Rows):
+class _ParquetRows(_OpenFile):
     def add(self, columns: dict[str, np.ndarray]) -> None:
         import pyarrow as pa
         from pyarrow import parquet

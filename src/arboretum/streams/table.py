@@ -12,6 +12,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +27,8 @@ from arboretum.grow.bins.bins import Bins
 from arboretum.grow.bins.bundling import PairsInUse, bundle_codes, pairs_in_use
 from arboretum.grow.bins.find import count_codes
 from arboretum.grow.bins.in_parts import TableInParts
-from arboretum.streams.pieces import Piece, Source, located
+from arboretum.streams.codes import Codes, KeptCodes, code_shapes, fingerprint
+from arboretum.streams.pieces import Batch, Source, located
 from arboretum.streams.scratch import Scratch
 
 if TYPE_CHECKING:
@@ -40,17 +42,20 @@ _BLOCK = 1 << 18  # rows of codes that are bundled at a time
 
 
 class StreamedTable(TableInParts):
-    """The columns ``names`` of a source of ``n_rows`` rows; None: all."""
+    """The columns ``names`` of a source of ``n_rows`` rows; None: all.
+
+    ``keep`` is the folder where codes are kept.
+    """
 
     def __init__(
         self, source: Source, names: Sequence[str] | None, n_rows: int, n_columns: int, scratch: Scratch,
-        n_jobs: int,
+        n_jobs: int, keep: Path | None = None,
     ) -> None:  # fmt: skip
         self._source, self._names, self._scratch, self._n_jobs = source, names, scratch, n_jobs
-        self._n_all, self._n_columns = n_rows, n_columns
+        self._n_all, self._n_columns, self._keep = n_rows, n_columns, keep
         self._rows: np.ndarray | None = None  # kept ones; None: all
         self._coding: tuple[Schema, float | None, dict[str, Any]] | None = None
-        self._alone: Bins | None = None  # with codes, every feature in a column of its own
+        self._codes: Codes | None = None
         self._values: Matrix | None = None
 
     @property
@@ -58,7 +63,7 @@ class StreamedTable(TableInParts):
         return self._n_all if self._rows is None else len(self._rows), self._n_columns
 
     # ------------------------------------------------------------------ passes
-    def _pieces(self) -> Iterator[tuple[int, Piece]]:
+    def _pieces(self) -> Iterator[tuple[int, Batch]]:
         """Yield all pieces, with the numbers of their first rows."""
         at = 0
         for piece in self._source.pieces(self._names):
@@ -158,34 +163,42 @@ class StreamedTable(TableInParts):
     # ------------------------------------------------------------------ codes
     def pairs_in_use(self, bins: Bins) -> PairsInUse:
         """Code the table; the codes are used by `table`."""
-        self._alone, pairs = self._coded(bins, with_pairs=True)
-        assert pairs is not None
-        return pairs
+        self._codes = self._coded(bins)
+        return self._codes.pairs
 
     def table(self, bins: Bins, schema: Schema, plan: BoostPlan) -> BinnedTable:
-        if self._alone is None:
-            self._alone, _ = self._coded(bins, with_pairs=False)
-        coded, self._alone = self._alone, None
+        codes, self._codes = self._codes or self._coded(bins), None
+        coded = codes.bins
         if bins.n_storage < bins.n_features:
             coded = self._bundled(bins, coded)
         return BinnedTable(coded, schema, plan, empty=self._scratch.empty)
 
-    def _coded(self, bins: Bins, *, with_pairs: bool) -> tuple[Bins, PairsInUse | None]:
-        """Return the bins with the codes of all rows, and which columns are used together."""
-        n, wide = self.n_rows, int(np.count_nonzero(bins.is_wide))
-        codes = self._scratch.empty((bins.n_storage - wide, n), np.uint8)
-        wides = self._scratch.empty((wide, n), np.uint16)
-        has_missing = np.zeros(bins.n_features, bool)
-        pairs = None
+    def _coded(self, bins: Bins) -> Codes:
+        """Return the codes of all rows: kept ones, or new ones."""
+        assert self._coding is not None
+        if self._keep is None:
+            return self._new_codes(bins)
+        schema, absent, _ = self._coding
+        made_from = (self._source.print_of_files(), self._n_all, absent, schema.to_state())
+        kept = KeptCodes(self._keep, fingerprint(made_from, self._rows, bins))
+        codes = kept.read(bins, self.n_rows)
+        if codes is None:
+            codes = self._new_codes(bins)
+            kept.write(codes)
+        return codes
+
+    def _new_codes(self, bins: Bins) -> Codes:
+        shapes = code_shapes(bins, self.n_rows).values()
+        narrow, wide = (self._scratch.empty(*shape) for shape in shapes)
+        pairs: PairsInUse | None = None
         for at, matrix in self._matrices():
             part = bins.of_table(matrix, self._n_jobs)
-            codes[:, at : at + part.n_rows] = part.codes
-            wides[:, at : at + part.n_rows] = part.wide
-            has_missing |= part.has_missing
-            if with_pairs:
-                more = pairs_in_use(part)
-                pairs = more if pairs is None else pairs + more
-        return replace(bins, codes=codes, wide=wides, has_missing=has_missing), pairs
+            narrow[:, at : at + part.n_rows] = part.codes
+            wide[:, at : at + part.n_rows] = part.wide
+            more = pairs_in_use(part)
+            pairs = more if pairs is None else pairs + more
+        assert pairs is not None
+        return Codes(replace(bins, codes=narrow, wide=wide, has_missing=pairs.has_missing), pairs)
 
     def _bundled(self, bins: Bins, alone: Bins) -> Bins:
         n = alone.n_rows
