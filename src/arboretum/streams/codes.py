@@ -24,10 +24,10 @@ from arboretum.grow.bins.bundling import PairsInUse
 from arboretum.io.container import read, write
 from arboretum.streams.scratch import map_array
 
-__all__ = ["Codes", "KeptCodes", "code_shapes", "fingerprint"]
+__all__ = ["KeptCodes", "StoredCodes", "code_shapes", "fingerprint"]
 
 
-class Codes(NamedTuple):
+class StoredCodes(NamedTuple):
     """Bins with the codes of all rows, every feature in a column of its own."""
 
     bins: Bins
@@ -59,7 +59,7 @@ class KeptCodes:
     def __init__(self, parent: Path, name: str) -> None:
         self.folder = parent / f"arboretum-codes-{name}"
 
-    def read(self, bins: Bins, n_rows: int) -> Codes | None:
+    def read(self, bins: Bins, n_rows: int) -> StoredCodes | None:
         """Return the codes if they are there; changing them does not change the files."""
         if not self.folder.is_dir():
             return None
@@ -69,9 +69,11 @@ class KeptCodes:
         )
         facts = read(self.folder / "facts")
         pairs = PairsInUse(facts["n_used"], facts["has_missing"], facts["together"])
-        return Codes(replace(bins, codes=codes, wide=wide, has_missing=pairs.has_missing), pairs)
+        return StoredCodes(
+            replace(bins, codes=codes, wide=wide, has_missing=pairs.has_missing), pairs
+        )
 
-    def write(self, codes: Codes) -> None:
+    def write(self, codes: StoredCodes) -> None:
         """Keep the codes of a fit."""
         with _complete(self.folder) as folder:
             for name, array in (("narrow", codes.bins.codes), ("wide", codes.bins.wide)):

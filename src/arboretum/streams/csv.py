@@ -19,7 +19,7 @@ from arboretum.data.reading.dialect import CsvDialect, CsvText, open_csv
 from arboretum.data.reading.limits import first_line
 from arboretum.data.table import Table
 from arboretum.errors import DataError
-from arboretum.streams.pieces import Batch, located, select_columns
+from arboretum.streams.pieces import RowBatch, located, select_columns
 
 __all__ = ["CsvFile"]
 
@@ -48,7 +48,7 @@ class CsvFile:
             packed = file.read(2) == b"\x1f\x8b"
         return gzip.open(self.path) if packed else self.path.open("rb")
 
-    def pieces(self, columns: Sequence[str]) -> Iterator[Batch]:
+    def pieces(self, columns: Sequence[str]) -> Iterator[RowBatch]:
         """Yield the rows of every block."""
         how, line = self._how, 0
         with self._opened() as file:
@@ -60,7 +60,7 @@ class CsvFile:
                     if _has_rows(text):
                         raws, n_rows = csv_columns(text)
                         table = Table(self.names, True, n_rows, raws)
-                        yield Batch(select_columns(table, columns, where), where)
+                        yield RowBatch(select_columns(table, columns, where), where)
                 line += data.count(b"\n")
                 how = replace(how, header=False, skip=0, encoding=how.encoding)
 

@@ -21,7 +21,7 @@ from arboretum.data.reading.parquet import as_strings, encoded_columns, is_index
 from arboretum.data.table import Table
 from arboretum.errors import DataError
 from arboretum.streams.csv import CsvFile
-from arboretum.streams.pieces import MOST_ROWS, Batch, Source, select_columns, table_of_arrow
+from arboretum.streams.pieces import MOST_ROWS, RowBatch, Source, select_columns, table_of_arrow
 
 __all__ = ["Files", "find_files"]
 
@@ -75,7 +75,7 @@ class Files(Source):
         for other in self._files[1:]:
             _check_names(first, other)
 
-    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[RowBatch]:
         wanted = self.names if columns is None else columns
         for file in self._files:
             yield from file.pieces(wanted)
@@ -126,7 +126,7 @@ class ParquetFile:
 
         return parquet.ParquetFile(self.path, read_dictionary=list(strings))
 
-    def pieces(self, columns: Sequence[str]) -> Iterator[Batch]:
+    def pieces(self, columns: Sequence[str]) -> Iterator[RowBatch]:
         """Yield the rows of every row group."""
         some = self._strings & set(columns)
         words = sorted(
@@ -142,7 +142,7 @@ class ParquetFile:
                     for batch in batches:
                         if batch.num_rows:
                             _check_batch(batch, where)
-                            yield Batch(self._table(batch, columns, where), where)
+                            yield RowBatch(self._table(batch, columns, where), where)
 
     def _table(self, batch: Any, columns: Sequence[str], where: str) -> Table:
         table = table_of_arrow(batch)
@@ -201,7 +201,7 @@ class ArrowFile:
             source.seek(0)
             return pa.ipc.open_stream(source)
 
-    def pieces(self, columns: Sequence[str]) -> Iterator[Batch]:
+    def pieces(self, columns: Sequence[str]) -> Iterator[RowBatch]:
         """Yield the rows of every batch."""
         with _readable(self.path, "Arrow"), self._opened() as reader:
             if hasattr(reader, "num_record_batches"):
@@ -212,4 +212,4 @@ class ArrowFile:
                 where = f"{str(self.path)!r}, batch {number}"
                 for start in range(0, batch.num_rows, MOST_ROWS):
                     table = table_of_arrow(batch.slice(start, MOST_ROWS).select(list(columns)))
-                    yield Batch(select_columns(table, columns, where), where)
+                    yield RowBatch(select_columns(table, columns, where), where)

@@ -16,12 +16,12 @@ from arboretum.data.frames import frame_columns
 from arboretum.data.table import Table, from_columns, read_table
 from arboretum.errors import DataError
 
-__all__ = ["MOST_ROWS", "Batch", "Source", "located", "select_columns", "table_of_arrow"]
+__all__ = ["MOST_ROWS", "RowBatch", "Source", "located", "select_columns", "table_of_arrow"]
 
 MOST_ROWS = 1 << 17  # of a piece, where the source leaves it open
 
 
-class Batch(NamedTuple):
+class RowBatch(NamedTuple):
     """Some consecutive rows.
 
     Attributes
@@ -62,7 +62,7 @@ class Source(ABC):
     has_beside: ClassVar[bool] = False
 
     @abstractmethod
-    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[RowBatch]:
         """Yield the rows in order, none of the pieces empty; of these columns, in this order, if given."""
 
     def print_of_files(self) -> str | None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
@@ -19,12 +20,14 @@ from typing import IO, Any
 import numpy as np
 
 from arboretum.atomic_file import replacing
+from arboretum.base.rounds import progress
+from arboretum.data.table import Table
 from arboretum.errors import DataError
 from arboretum.streams.pieces import Source, located
 from arboretum.streams.sources import open_source
 from arboretum.streams.stream import Stream
 
-__all__ = ["answer"]
+__all__ = ["answer", "write_answers"]
 
 _ROW_WISE = {"predict", "predict_proba", "predict_log_proba", "decision_function", "apply"}
 
@@ -39,31 +42,51 @@ def answer(
         )
     X, rest, out = args[0], args[1:], kwargs.pop("out", None)
     model._check_fitted()
-    source = open_source(X.source if isinstance(X, Stream) else X)
-    parts = _answers(source, model, lambda table: method(model, table, *rest, **kwargs))
-    if out is None:
-        found = list(parts)
-        if not found:
-            raise DataError(f"{source.name} has no rows")
-        return np.concatenate(found)
-    write = _writer(Path(out))
-    with replacing(out) as file, write(file) as writer:
-        for values in parts:
-            writer.add(_columns(model, method.__name__, values))
-    return Path(out)
 
-
-def _answers(source: Source, model: Any, predict: Callable[[Any], Any]) -> Iterator[np.ndarray]:
-    """Yield the results of all pieces."""
-    columns = _features(source, model)
-    for piece in source.pieces(columns):
-        with located(piece.where):
-            found = np.asarray(predict(piece.table))
+    def predict(table: Table) -> np.ndarray:
+        found = np.asarray(method(model, table, *rest, **kwargs))
         if found.ndim > 2:
             raise DataError(
-                "this method returns several tables, which cannot be written: give it rows"
+                f"{method.__name__} returns several tables, which cannot be written: give it rows"
             )
-        yield found
+        return found
+
+    if out is not None:
+        named = partial(_columns, model, method.__name__)
+        write_answers(X, model, lambda table: named(predict(table)), out)
+        return Path(out)
+    parts = [found for _, found in _answers(X, model, predict)]
+    if not parts:
+        raise DataError("the source has no rows")
+    return np.concatenate(parts)
+
+
+def write_answers(
+    given: Any,
+    model: Any,
+    columns: Callable[[Table], Mapping[str, Any]],
+    out: str | os.PathLike[str],
+) -> int:
+    """Write some columns for the rows of a source, computed batch by batch; return how many rows."""
+    write, n_rows = _writer(Path(out)), 0
+    with replacing(out) as file, write(file) as writer:
+        for rows, found in _answers(given, model, columns):
+            writer.add(found)
+            n_rows += rows
+    return n_rows
+
+
+def _answers(given: Any, model: Any, predict: Callable[[Table], Any]) -> Iterator[tuple[int, Any]]:
+    """Yield the number of rows and the result of all pieces."""
+    source = open_source(given.source if isinstance(given, Stream) else given)
+    at, wanted = 0, source.n_rows or 0
+    with progress(wanted, False, "predicting") as on_progress:
+        for piece in source.pieces(_features(source, model)):
+            with located(piece.where):
+                yield piece.table.n_rows, predict(piece.table)
+            at += piece.table.n_rows
+            if on_progress is not None:
+                on_progress(at)
 
 
 def _features(source: Source, model: Any) -> Sequence[str] | None:
@@ -113,30 +136,34 @@ class _OpenFile:
     def __exit__(self, *error: Any) -> None:
         self._stack.__exit__(*error)
 
-    def add(self, columns: dict[str, np.ndarray]) -> None:
+    def add(self, columns: Mapping[str, Any]) -> None:
         raise NotImplementedError
 
 
 class _CsvRows(_OpenFile):
-    def add(self, columns: dict[str, np.ndarray]) -> None:
+    def add(self, columns: Mapping[str, Any]) -> None:
         text = io.StringIO(newline="")
         rows = csv.writer(text, lineterminator="\n")
         if not self._begun:
             rows.writerow(columns)
             self._begun = True
-        rows.writerows(zip(*(column.tolist() for column in columns.values())))
+        rows.writerows(zip(*(_cells(column) for column in columns.values())))
         self._file.write(text.getvalue().encode())
 
 
 class _ParquetRows(_OpenFile):
-    def add(self, columns: dict[str, np.ndarray]) -> None:
+    def add(self, columns: Mapping[str, Any]) -> None:
         import pyarrow as pa
         from pyarrow import parquet
 
-        table = pa.table({name: pa.array(column.tolist()) for name, column in columns.items()})
+        table = pa.table({name: pa.array(_cells(column)) for name, column in columns.items()})
         if not self._begun:
             self._writer = self._stack.enter_context(
                 parquet.ParquetWriter(self._file, table.schema)
             )
             self._begun = True
         self._writer.write_table(table)
+
+
+def _cells(column: Any) -> Any:
+    return column.tolist() if isinstance(column, np.ndarray) else column

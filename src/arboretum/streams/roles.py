@@ -16,7 +16,7 @@ from arboretum.data.checks import did_you_mean, list_rows
 from arboretum.data.parts import join_raw
 from arboretum.data.values import Raw, RawNumbers, Words
 from arboretum.errors import DataError
-from arboretum.streams.pieces import Batch, Source, located
+from arboretum.streams.pieces import RowBatch, Source, located
 from arboretum.streams.scratch import Scratch
 
 __all__ = ["Roles", "read_roles"]
@@ -81,7 +81,7 @@ def _check_columns(names: tuple[str, ...], columns: Mapping[str, str], where: st
             )
 
 
-def _column(piece: Batch, name: str, *, is_target: bool) -> Raw:
+def _column(piece: RowBatch, name: str, *, is_target: bool) -> Raw:
     """Return a copy of a column; the piece need not be kept for it."""
     raw = piece.table.columns[piece.table.names.index(name)]
     if isinstance(raw, Words):

@@ -16,7 +16,7 @@ from arboretum.errors import DataError
 from arboretum.streams.files import Files, find_files
 from arboretum.streams.pieces import (
     MOST_ROWS,
-    Batch,
+    RowBatch,
     Source,
     select_columns,
     table_of,
@@ -65,12 +65,12 @@ class _ArrowStream(Source):
 
         yield from pa.RecordBatchReader.from_stream(self._given)
 
-    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[RowBatch]:
         for number, batch in enumerate(self._batches(columns)):
             where = f"batch {number} of {self.name}"
             for start in range(0, batch.num_rows, MOST_ROWS):
                 table = table_of_arrow(batch.slice(start, MOST_ROWS))
-                yield Batch(select_columns(table, columns, where), where)
+                yield RowBatch(select_columns(table, columns, where), where)
 
 
 class _Dataset(_ArrowStream):
@@ -120,13 +120,13 @@ class _Batches(Source):
         self._given, self.is_once = given, not callable(given)
         self.name = f"the {type(given).__name__}"
 
-    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[RowBatch]:
         batches = self._given if self.is_once else self._given()
         for number, batch in enumerate(batches):
             where = f"batch {number} of {self.name}"
             if not hasattr(batch, "__len__") or len(batch):
                 table = table_of(batch, where)
-                yield Batch(select_columns(table, columns, where), where)
+                yield RowBatch(select_columns(table, columns, where), where)
 
 
 class _LightGBMSequence(Source):
@@ -135,12 +135,12 @@ class _LightGBMSequence(Source):
     def __init__(self, given: Any) -> None:
         self._given, self.name, self.n_rows = given, f"the {type(given).__name__}", len(given)
 
-    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[RowBatch]:
         step = min(int(self._given.batch_size or MOST_ROWS), MOST_ROWS)
         for start in range(0, len(self._given), step):
             where = f"rows {start} and on of {self.name}"
             rows = np.atleast_2d(self._given[start : min(start + step, len(self._given))])
-            yield Batch(select_columns(table_of(rows, where), columns, where), where)
+            yield RowBatch(select_columns(table_of(rows, where), columns, where), where)
 
 
 class _XGBoostIterator(Source):
@@ -152,10 +152,10 @@ class _XGBoostIterator(Source):
     def __init__(self, given: Any) -> None:
         self._given, self.name = given, f"the {type(given).__name__}"
 
-    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[RowBatch]:
         self._given.reset()
         number = 0
-        taken: list[Batch] = []
+        taken: list[RowBatch] = []
 
         def take(data: Any, **beside: Any) -> None:
             where = f"batch {number} of {self.name}"
@@ -165,7 +165,7 @@ class _XGBoostIterator(Source):
             given = {
                 role: beside[k] for k, role in self._ROLES.items() if beside.get(k) is not None
             }
-            taken.append(Batch(select_columns(table, columns, where), where, given))
+            taken.append(RowBatch(select_columns(table, columns, where), where, given))
 
         while self._given.next(take):
             yield from (piece for piece in taken if piece.table.n_rows)

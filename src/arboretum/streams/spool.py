@@ -13,7 +13,7 @@ from arboretum.data.table import Table
 from arboretum.data.values import Raw, RawNumbers, Words
 from arboretum.errors import DataError
 from arboretum.io.container import read, write
-from arboretum.streams.pieces import Batch, Source, select_columns
+from arboretum.streams.pieces import RowBatch, Source, select_columns
 from arboretum.streams.scratch import Scratch
 
 __all__ = ["spooled"]
@@ -42,13 +42,13 @@ class _Spooled(Source):
     def __init__(self, name: str, files: list[tuple[Path, str]], n_rows: int) -> None:
         self.name, self.n_rows, self._files = name, n_rows, files
 
-    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[Batch]:
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[RowBatch]:
         for path, where in self._files:
             piece = _from_state(read(path), where)
             yield piece._replace(table=select_columns(piece.table, columns, where))
 
 
-def _to_state(piece: Batch) -> dict[str, Any]:
+def _to_state(piece: RowBatch) -> dict[str, Any]:
     table, body = piece.table, piece.table.body
     return {
         "names": list(table.names),
@@ -66,12 +66,12 @@ def _raw_state(raw: Raw) -> dict[str, Any]:
     return {"codes": raw.codes, "words": words, "dtype": raw.dtype, "order": raw.order}
 
 
-def _from_state(state: dict[str, Any], where: str) -> Batch:
+def _from_state(state: dict[str, Any], where: str) -> RowBatch:
     body = state["body"]
     if isinstance(body, list):
         body = [_raw_of(f, one) for f, one in enumerate(body)]
     table = Table(tuple(state["names"]), state["named"], state["n_rows"], body)
-    return Batch(table, where, state["beside"])
+    return RowBatch(table, where, state["beside"])
 
 
 def _raw_of(f: int, state: dict[str, Any]) -> Raw:

@@ -42,8 +42,8 @@ class Stream:
     >>> table = pa.table({"size": [1.0, 2.0, 3.0, 4.0], "price": [1.0, 1.0, 5.0, 5.0]})
     >>> model = LGBMRegressor(n_estimators=50, min_child_samples=1, min_data_in_bin=1)
     >>> reader = table.to_reader()  # can be read only once
-    >>> model.fit(Stream(reader, spool=True), y="price").predict([[1.5], [3.5]]).round(2)
-    array([1.01, 4.99])
+    >>> model.fit(Stream(reader, spool=True), y="price").predict(table.select(["size"])).round(1)
+    array([1., 1., 5., 5.])
     """
 
     source: Any

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.base.rounds import progress
 from arboretum.boosting.second_order.fit import with_missing
 from arboretum.boosting.second_order.tables import BinnedTable
 from arboretum.data.matrix import FrameMatrix, Matrix
@@ -27,8 +28,8 @@ from arboretum.grow.bins.bins import Bins
 from arboretum.grow.bins.bundling import PairsInUse, bundle_codes, pairs_in_use
 from arboretum.grow.bins.find import count_codes
 from arboretum.grow.bins.in_parts import TableInParts
-from arboretum.streams.codes import Codes, KeptCodes, code_shapes, fingerprint
-from arboretum.streams.pieces import Batch, Source, located
+from arboretum.streams.codes import KeptCodes, StoredCodes, code_shapes, fingerprint
+from arboretum.streams.pieces import RowBatch, Source, located
 from arboretum.streams.scratch import Scratch
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class StreamedTable(TableInParts):
         self._n_all, self._n_columns, self._keep = n_rows, n_columns, keep
         self._rows: np.ndarray | None = None  # kept ones; None: all
         self._coding: tuple[Schema, float | None, dict[str, Any]] | None = None
-        self._codes: Codes | None = None
+        self._codes: StoredCodes | None = None
         self._values: Matrix | None = None
 
     @property
@@ -63,12 +64,15 @@ class StreamedTable(TableInParts):
         return self._n_all if self._rows is None else len(self._rows), self._n_columns
 
     # ------------------------------------------------------------------ passes
-    def _pieces(self) -> Iterator[tuple[int, Batch]]:
+    def _pieces(self) -> Iterator[tuple[int, RowBatch]]:
         """Yield all pieces, with the numbers of their first rows."""
         at = 0
-        for piece in self._source.pieces(self._names):
-            yield at, piece
-            at += piece.table.n_rows
+        with progress(self._n_all, False, "reading rows") as on_progress:
+            for piece in self._source.pieces(self._names):
+                yield at, piece
+                at += piece.table.n_rows
+                if on_progress is not None:
+                    on_progress(min(at, self._n_all))
         if at != self._n_all:
             raise DataError(
                 f"{self._source.name} had {self._n_all} rows when it was first read, and {at} now: a fit "
@@ -173,7 +177,7 @@ class StreamedTable(TableInParts):
             coded = self._bundled(bins, coded)
         return BinnedTable(coded, schema, plan, empty=self._scratch.empty)
 
-    def _coded(self, bins: Bins) -> Codes:
+    def _coded(self, bins: Bins) -> StoredCodes:
         """Return the codes of all rows: kept ones, or new ones."""
         assert self._coding is not None
         if self._keep is None:
@@ -187,7 +191,7 @@ class StreamedTable(TableInParts):
             kept.write(codes)
         return codes
 
-    def _new_codes(self, bins: Bins) -> Codes:
+    def _new_codes(self, bins: Bins) -> StoredCodes:
         shapes = code_shapes(bins, self.n_rows).values()
         narrow, wide = (self._scratch.empty(*shape) for shape in shapes)
         pairs: PairsInUse | None = None
@@ -198,7 +202,9 @@ class StreamedTable(TableInParts):
             more = pairs_in_use(part)
             pairs = more if pairs is None else pairs + more
         assert pairs is not None
-        return Codes(replace(bins, codes=narrow, wide=wide, has_missing=pairs.has_missing), pairs)
+        return StoredCodes(
+            replace(bins, codes=narrow, wide=wide, has_missing=pairs.has_missing), pairs
+        )
 
     def _bundled(self, bins: Bins, alone: Bins) -> Bins:
         n = alone.n_rows

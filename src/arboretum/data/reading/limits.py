@@ -32,4 +32,5 @@ def memory_size() -> int:
 
 
 def first_line(error: Exception) -> str:
+    """Return the first line of a message, or the kind of the error if it has none."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
