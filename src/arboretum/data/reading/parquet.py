@@ -39,6 +39,7 @@ class ParquetColumns(NamedTuple):
 
 
 def read_parquet(name: str, source: Path | BytesIO) -> ParquetColumns:
+    """Read a Parquet file, by pyarrow or else by polars."""
     readers = {"pyarrow": _parquet_pyarrow, "polars": _parquet_polars}
     read = next((each for library, each in readers.items() if find_spec(library)), None)
     if read is None:
