@@ -54,6 +54,7 @@ def test_arguments_of_a_method_are_kept(tmp_path):
     model = arboretum.LGBMRegressor(n_estimators=5).fit(X, T["id"])
     expected = model.predict(X, num_iteration=2)
     parts = lambda: iter(cut(X, [20]))  # noqa: E731
+    assert np.array_equal(model.predict(X=parts, num_iteration=2), expected)
     assert np.array_equal(model.predict(parts, num_iteration=2), expected)
     leaves = model.predict(parts, pred_leaf=True, out=tmp_path / "leaves.csv")
     assert pl.read_csv(leaves).columns == [f"prediction_{k}" for k in range(5)]

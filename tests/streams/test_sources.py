@@ -17,6 +17,7 @@ import pytest
 import xgboost
 
 import arboretum
+from arboretum.data.reading import limits
 from arboretum.errors import DataError, ParameterError
 from arboretum.streams import csv, files, scratch
 from arboretum.streams.sources import open_source
@@ -147,6 +148,23 @@ def test_the_iterators_of_peers():
     assert saved(arboretum.XGBRegressor(**args).fit(Batches(X, y, weight))) == saved(whole)
     with pytest.raises(DataError, match="requires y"):
         fit(Rows(X), None)
+
+
+class Relation:
+    """What a duckdb relation has."""
+
+    def __init__(self, table):
+        self.table, self.columns = table, table.column_names
+
+    def project(self, columns):
+        return Relation(self.table.select([name.strip('" ') for name in columns.split(",")]))
+
+    def fetch_arrow_reader(self, size):
+        return self.table.to_reader(min(size, 25))
+
+
+def test_a_relation():
+    assert saved(fit(Relation(T))) == WHOLE
 
 
 # ---------------------------------------------------------------------- bad input
@@ -302,6 +320,26 @@ def test_ctrl_c_leaves_nothing(tmp_path):
         fit(arboretum.Stream(batches, scratch=tmp_path))
     assert len(passes) == 4
     assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_between_rounds_keeps_the_finished_ones(tmp_path):
+    def stop(env):
+        if env.iteration == 2:
+            raise KeyboardInterrupt
+
+    model = arboretum.LGBMRegressor(**{**ARGS, "n_estimators": 9})
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(arboretum.Stream(T, scratch=tmp_path), "y", callbacks=[stop])
+    assert model.n_iter_ == 3
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_line_that_does_not_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv, "_BLOCK", 700)
+    monkeypatch.setattr(limits, "memory_size", lambda: 8_000)
+    path = lines('1,"red,1', *["1,red,1"] * 300)(tmp_path)
+    with pytest.raises(DataError, match="a line of it is too long"):
+        fit(path)
 
 
 def test_options_of_streams(tmp_path):

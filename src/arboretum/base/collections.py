@@ -19,6 +19,7 @@ _ADAPTERS = {"dask": "arboretum.distributed.dask", "ray": "arboretum.distributed
 _STREAMS = "arboretum.streams.fit"
 _TABLES = {"numpy", "pandas", "scipy"}  # libraries of tables in memory
 _PATH = (str, os.PathLike)
+_STREAMED = ("__arrow_c_stream__", "collect_batches", "fetch_arrow_reader")  # methods
 _SOURCES = {
     ("arboretum", "Stream"), ("pyarrow", "Dataset"), ("pyarrow", "RecordBatchReader"),
     ("xgboost", "DataIter"), ("lightgbm", "Sequence"),
@@ -53,7 +54,7 @@ def is_stream(given: Any, *, by_name: bool) -> bool:
         return by_name or "*" in os.fspath(given)
     if isinstance(given, list | tuple):
         return bool(given) and all(isinstance(one, _PATH) for one in given)
-    if by_name and (hasattr(kind, "__arrow_c_stream__") or hasattr(kind, "collect_batches")):
+    if by_name and any(hasattr(kind, name) for name in _STREAMED):
         return True
     homes = {(one.__module__.partition(".")[0], one.__name__) for one in kind.__mro__}
     return callable(given) or bool(homes & _SOURCES)

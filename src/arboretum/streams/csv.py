@@ -16,7 +16,7 @@ from typing import Any
 
 from arboretum.data.reading.csv_table import csv_columns
 from arboretum.data.reading.dialect import CsvDialect, CsvText, open_csv
-from arboretum.data.reading.limits import first_line
+from arboretum.data.reading.limits import check_size_of, first_line
 from arboretum.data.table import Table
 from arboretum.errors import DataError
 from arboretum.streams.pieces import RowBatch, located, select_columns
@@ -24,6 +24,7 @@ from arboretum.streams.pieces import RowBatch, located, select_columns
 __all__ = ["CsvFile"]
 
 _BLOCK = 1 << 24  # bytes
+_LONGEST = 8  # lines that fit into memory, at least
 
 
 class CsvFile:
@@ -82,6 +83,9 @@ def _blocks(file: Any, name: str) -> Iterator[bytes]:
                 yield rest
             return
         rest += more
+        check_size_of(
+            name, _LONGEST * len(rest), "a line of it is too long; is a quote never closed?"
+        )
         end = _last_line(rest)
         if end:
             yield rest[:end]

@@ -91,6 +91,11 @@ class _LazyFrame(_ArrowStream):
     def __init__(self, given: Any) -> None:
         super().__init__(given)
         self.names = tuple(given.collect_schema().names())
+        if not hasattr(given, "collect_batches"):
+            raise DataError(
+                "this version of polars does not yield the batches of a LazyFrame: install polars 1.34 or "
+                "later, or give the paths of its files"
+            )
 
     def _batches(self, columns: Sequence[str] | None) -> Iterator[Any]:
         frame = self._given if columns is None else self._given.select(list(columns))
@@ -109,7 +114,8 @@ class _Relation(_ArrowStream):
         some = self._given
         if columns is not None:
             some = some.project(", ".join('"' + name.replace('"', '""') + '"' for name in columns))
-        yield from some.fetch_arrow_reader(MOST_ROWS)
+        newer = hasattr(some, "to_arrow_reader")  # the name since duckdb 1.4
+        yield from (some.to_arrow_reader if newer else some.fetch_arrow_reader)(MOST_ROWS)
 
 
 # --------------------------------------------------------------------------- Python
