@@ -225,13 +225,13 @@ class BoostedTrees(BoostedModel):
 
     def _anatomy(self) -> Anatomy:
         found = super()._anatomy()
-        return replace(found, recipe=replace(found.recipe, steps={"predicted": self._predicted}))
+        return replace(found, recipe=replace(found.recipe, steps={"members": lambda: self.members_}))
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:
         return {
             **super()._get_fitted_state(),
-            "owner": self._member_of_round,
+            "owner": self._member_of_round.astype(np.float64),
             "kinds": self._member_kinds,
             "shares": np.array(self._member_weights),
             "errors": self._held_out_errors,
