@@ -1,8 +1,8 @@
 """The boosters of a fit: kinds of trees on one binned table.
 
-    kind           trees
-    plain          grown leaf by leaf, the best cut of some columns at every node
-    random cuts    one random cut of every column: single trees are weaker, their mean errs elsewhere
+kind           trees
+plain          grown leaf by leaf, the best cut of some columns at every node
+random cuts    one random cut of every column: single trees are weaker, their mean errs elsewhere
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def intervals(prediction: np.ndarray, errors: np.ndarray, coverage: float) -> np
     """Return lower and upper ends, (rows, 2); as much is left out below as above.
 
     >>> intervals(np.array([10.0]), np.arange(-9.0, 10.0), 0.8).tolist()
-    [[1.0, 19.0]]
+    [[2.0, 18.0]]
     """
     check_coverage(coverage, len(errors))
     n, missed = len(errors), (1.0 - coverage) / 2

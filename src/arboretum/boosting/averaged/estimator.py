@@ -13,9 +13,9 @@ from arboretum.base.parameters import Parameter
 from arboretum.base.rounds import Interruptible
 from arboretum.base.shared_parameters import GROWTH, RUNNING, TABLE
 from arboretum.boosting.averaged.boosters import Ground, bin_table
-from arboretum.boosting.averaged.budget import Budget
 from arboretum.boosting.averaged.choices import Choice, Choices
 from arboretum.boosting.averaged.conformal import kept_errors
+from arboretum.boosting.averaged.fit_time import FitTime
 from arboretum.boosting.averaged.fitting import Fitted, Work, find_and_grow
 from arboretum.boosting.averaged.folds import (
     Fold,
@@ -25,7 +25,7 @@ from arboretum.boosting.averaged.folds import (
     random_folds,
     rows_folds,
 )
-from arboretum.boosting.averaged.members import Member, average, members_of
+from arboretum.boosting.averaged.members import AveragedMember, average, members_of
 from arboretum.boosting.averaged.settings import QUALITIES, Settings, settings_for
 from arboretum.boosting.names.find import find_metrics, find_objective
 from arboretum.boosting.second_order.boosted_model import BoostedModel
@@ -43,8 +43,8 @@ _FEWEST = 2  # rows, one to learn from and one held out
 PARAMETERS = {
     "quality": Parameter(
         p.one_of(*QUALITIES),
-        "How much work a fit is worth: one hold-out and one member; several kinds and members; or more trials, "
-        "smaller steps and eight members.",
+        "How much work a fit is worth: one hold-out and one member; several kinds and members; or more "
+        "trials, smaller steps and eight members.",
     ),
     "time_limit": Parameter(
         p.real(0, open_low=True) | p.none,
@@ -61,7 +61,7 @@ PARAMETERS = {
     **RUNNING,
 }
 ATTRIBUTES = {
-    "members_ : list of Member": "The boosters whose mean the model is: kind, weight and trees.",
+    "members_ : list of AveragedMember": "The boosters whose mean the model is: kind, weight and trees.",
     "choices_ : Choices": "What was tried, what was chosen, and why; prints as a table.",
     "ensemble_ : Ensemble": "The trees of all members as one sum.",
     "evals_result_ : dict": "The mean held-out loss after every round, by kind of booster.",
@@ -94,7 +94,7 @@ class BoostedTrees(BoostedModel):
     ) -> Self:
         """Fit; the arguments are those of `fit`."""
         self._check_parameters()
-        budget, class_weight = Budget(self.time_limit), getattr(self, "class_weight", None)
+        time, class_weight = FitTime(self.time_limit), getattr(self, "class_weight", None)
         for name in ("interrupted_", *self._learned):
             self.__dict__.pop(name, None)
         given = GivenTable(X, y, sample_weight, class_weight=class_weight)
@@ -114,7 +114,7 @@ class BoostedTrees(BoostedModel):
         fitted = find_and_grow(
             Work(
                 Ground(training, objective, settings, table, monotone), folds, metric, seed,
-                n_jobs, budget, type(self).__name__, bool(self.verbose),
+                n_jobs, time, type(self).__name__, bool(self.verbose),
             )
         )  # fmt: skip
         self.objective_, self.seed_, self._n_rows = objective, seed, len(training.y)
@@ -194,10 +194,12 @@ class BoostedTrees(BoostedModel):
 
     # ------------------------------------------------------------------ looking at it
     @property
-    def members_(self) -> list[Member]:
+    def members_(self) -> list[AveragedMember]:
         """The boosters whose mean the model is."""
         self._check_fitted()
-        return members_of(self.ensemble_, self._member_of_round, self._member_kinds, self._member_weights)
+        return members_of(
+            self.ensemble_, self._member_of_round, self._member_kinds, self._member_weights
+        )
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -225,7 +227,9 @@ class BoostedTrees(BoostedModel):
 
     def _anatomy(self) -> Anatomy:
         found = super()._anatomy()
-        return replace(found, recipe=replace(found.recipe, steps={"members": lambda: self.members_}))
+        return replace(
+            found, recipe=replace(found.recipe, steps={"members": lambda: self.members_})
+        )
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:
@@ -243,7 +247,7 @@ class BoostedTrees(BoostedModel):
         owner, kinds = numbers_of(state, "owner", self.ensemble_.n_rounds), state["kinds"]
         if not isinstance(kinds, list) or not all(isinstance(kind, str) for kind in kinds):
             raise ModelFileError("its kinds of members are damaged")
-        if len(owner) and not (0 <= owner.min() and owner.max() < len(kinds)):
+        if len(owner) and not (owner.min() >= 0 and owner.max() < len(kinds)):
             raise ModelFileError("its rounds and members do not fit together")
         self._member_of_round, self._member_kinds = owner.astype(np.int64), kinds
         self._member_weights = numbers_of(state, "shares", len(kinds)).tolist()
@@ -273,9 +277,7 @@ def _group_of_rows(groups: Any, sample_weight: Any, n_rows: int) -> np.ndarray:
 def _choices(fitted: Fitted, settings: Settings, n_rows: int) -> Choices:
     """Return what a fit tried and chose."""
     found, planned = fitted.found, fitted.planned
-    size = (
-        f"rate {settings.learning_rate:g}, {settings.num_leaves} leaves, penalty {settings.l2:g}"
-    )
+    size = f"rate {settings.learning_rate:g}, {settings.num_leaves} leaves, penalty {settings.l2:g}"
     lines = [Choice("settings", size, None, "yes", f"{n_rows} rows")]
     alone = len(found.kinds) == 1
     for kind in found.kinds:

@@ -98,7 +98,7 @@ def folds_by_group(groups: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
     """Return the fold of every row; the rows of a group have the same.
 
     >>> folds_by_group(np.array(["a", "b", "a", "b"]), 2, seed=0).tolist()
-    [0, 1, 0, 1]
+    [1, 0, 1, 0]
     """
     names, code = np.unique(groups, return_inverse=True)
     if len(names) < 2:
@@ -124,6 +124,4 @@ def folds_by_time(table: TrainingTable, n_folds: int, used: int) -> list[Fold]:
     n_blocks = min(n_folds + 1, n)
     starts = np.arange(n_blocks + 1) * n // n_blocks
     blocks = range(n_blocks - 1, max(n_blocks - 1 - used, 0), -1)
-    return [
-        _fold(table, np.arange(starts[b]), np.arange(starts[b], starts[b + 1])) for b in blocks
-    ]
+    return [_fold(table, np.arange(starts[b]), np.arange(starts[b], starts[b + 1])) for b in blocks]

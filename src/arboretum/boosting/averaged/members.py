@@ -16,10 +16,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from arboretum.boosting.averaged.boosters import Ground
+from arboretum.boosting.averaged.settings import Settings
 from arboretum.boosting.averaged.trials import Found
 from arboretum.predict.ensemble import Ensemble
 
-__all__ = ["Member", "PlannedMember", "average", "grow_member", "members_of", "plan_members"]
+__all__ = [
+    "AveragedMember",
+    "PlannedMember",
+    "average",
+    "grow_member",
+    "members_of",
+    "plan_members",
+]
 
 
 @dataclass(frozen=True)
@@ -32,7 +40,7 @@ class PlannedMember:
 
 
 @dataclass(frozen=True, eq=False)
-class Member:
+class AveragedMember:
     """A grown member.
 
     Attributes
@@ -50,18 +58,18 @@ class Member:
 
     def __repr__(self) -> str:
         rounds = self.ensemble.n_rounds
-        return f"Member({self.kind!r}, rounds={rounds}, weight={self.weight:.3g})"
+        return f"AveragedMember({self.kind!r}, rounds={rounds}, weight={self.weight:.3g})"
 
 
-def plan_members(found: Found, settings: object, n_outputs: int) -> list[PlannedMember]:
+def plan_members(found: Found, settings: Settings, n_outputs: int) -> list[PlannedMember]:
     """Return the members of every kind, by its weight; kinds take turns."""
     weights = {kind: weight for kind, weight in found.weights.items() if weight > 0.0}
     mean = sum(weight * found.rounds[kind] for kind, weight in weights.items())
-    count = settings.n_members(mean, n_outputs)  # type: ignore[attr-defined]
+    count = settings.n_members(mean, n_outputs)
     queues = []
     for kind, weight in weights.items():
         several = max(1, round(count * weight))
-        rounds = max(1, round(found.rounds[kind] * settings.stretch))  # type: ignore[attr-defined]
+        rounds = max(1, round(found.rounds[kind] * settings.stretch))
         queues.append([PlannedMember(kind, rounds, weight / several)] * several)
     longest = max(map(len, queues))
     return [queue[k] for k in range(longest) for queue in queues if k < len(queue)]
@@ -81,7 +89,7 @@ def grow_member(
 
 
 # ---------------------------------------------------------------------- the mean
-def average(members: Sequence[Member]) -> tuple[Ensemble, np.ndarray]:
+def average(members: Sequence[AveragedMember]) -> tuple[Ensemble, np.ndarray]:
     """Return the mean of members as one ensemble, and the member of each of its rounds."""
     counts = [member.ensemble.n_rounds for member in members]
     owner = np.repeat(np.arange(len(members)), counts)
@@ -100,12 +108,12 @@ def average(members: Sequence[Member]) -> tuple[Ensemble, np.ndarray]:
 
 def members_of(
     ensemble: Ensemble, owner: np.ndarray, kinds: Sequence[str], weights: Sequence[float]
-) -> list[Member]:
+) -> list[AveragedMember]:
     """Return the members of a mean; the reverse of `average`."""
     each, width = [], ensemble.per_round
     for number, (kind, weight) in enumerate(zip(kinds, weights, strict=True)):
         rounds = np.flatnonzero(owner == number).tolist()
         trees = [tree for m in rounds for tree in ensemble.trees[m * width : (m + 1) * width]]
         own = Ensemble(trees, np.ones(len(trees)), ensemble.base, link=ensemble.link)
-        each.append(Member(kind, weight, own))
+        each.append(AveragedMember(kind, weight, own))
     return each

@@ -46,7 +46,7 @@ class Settings:
     patience, most_rounds : int
         Rounds without a lower held-out loss after which a trial ends, and the most rounds.
     stretch : float
-        Members see more rows than trials did, and get so many times their rounds.
+        Rounds of a member ÷ rounds of the trials, which learn from fewer rows.
     members : int
         0: by the number of rounds.
     """
@@ -70,8 +70,8 @@ class Settings:
     def n_members(self, rounds: float, n_outputs: int) -> int:
         """Return the number of members: fewer of many rounds.
 
-        >>> [Settings().n_members(rounds, 1) for rounds in (50, 200, 600)], Settings(members=4).n_members(9, 1)
-        ([6, 3, 2], 4)
+        >>> [Settings().n_members(rounds, 1) for rounds in (50, 200, 600)]
+        [6, 3, 2]
         """
         if self.members:
             return self.members

@@ -1,8 +1,8 @@
 """Trials on held-out rows: how many rounds every kind of booster needs, and what it weighs in the mean.
 
-    trial            held-out loss after every round          mean of a kind's trials ──► lowest: its rounds
-    plain, fold 0    .69 .61 .55 … .48 .48 .49                held-out margins at that round ──► weights
-    plain, fold 1    .69 .62 .57 … .50 .49 .49
+trial            held-out loss after every round          mean of a kind's trials ──► lowest: its rounds
+plain, fold 0    .69 .61 .55 … .48 .48 .49                held-out margins at that round ──► weights
+plain, fold 1    .69 .62 .57 … .50 .49 .49
 """
 
 from __future__ import annotations
@@ -69,9 +69,7 @@ def run_trial(
         curve.append(_loss(objective, fold.truth, metric, margins(booster)))
         if patience.has_ended(m, curve[-1]) or booster.is_stuck or is_over():
             break
-    ensemble = Ensemble(
-        booster.trees, np.array(booster.weights), booster.base, link=objective.link
-    )
+    ensemble = Ensemble(booster.trees, np.array(booster.weights), booster.base, link=objective.link)
     return Trial(kind, fold, np.array(curve), ensemble)
 
 
@@ -124,7 +122,9 @@ class Found:
         kinds, equal = self.kinds, 1.0 / len(self.kinds)
         if self.in_turn or len(kinds) == 1:
             return dict.fromkeys(kinds, equal)
-        grid = [g for g in itertools.product(range(_STEPS + 1), repeat=len(kinds)) if sum(g) == _STEPS]
+        grid = [
+            g for g in itertools.product(range(_STEPS + 1), repeat=len(kinds)) if sum(g) == _STEPS
+        ]
 
         def penalised(steps: tuple[int, ...]) -> float:
             shares = np.array(steps) / _STEPS

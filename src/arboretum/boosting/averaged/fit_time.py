@@ -13,12 +13,12 @@ import threading
 
 from arboretum.base.progress import Pace
 
-__all__ = ["Budget"]
+__all__ = ["FitTime"]
 
 _FOR_TRIALS = 0.4
 
 
-class Budget:
+class FitTime:
     """The seconds of a fit.
 
     Parameters
@@ -28,11 +28,11 @@ class Budget:
 
     Examples
     --------
-    >>> budget = Budget(None)
-    >>> budget.trial_is_over(0, 5), budget.is_over(), budget.allows(1e9)
+    >>> time = FitTime(None)
+    >>> time.trial_is_over(0, 5), time.is_over(), time.allows(1e9)
     (False, False, True)
-    >>> budget.halt()
-    >>> budget.is_over()
+    >>> time.halt()
+    >>> time.is_over()
     True
     """
 
