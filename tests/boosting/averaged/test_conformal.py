@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arboretum.boosting.averaged.conformal import (
@@ -16,6 +16,7 @@ from arboretum.boosting.averaged.conformal import (
 from arboretum.errors import DataError, ParameterError
 
 
+@settings(deadline=None)
 @given(st.integers(0, 200), st.sampled_from([0.5, 0.8, 0.9, 0.95]), st.integers(40, 300))
 def test_each_error_left_out_in_turn_is_covered_as_often_as_promised(seed, coverage, n):
     errors = np.random.default_rng(seed).standard_cauchy(n)
@@ -26,6 +27,7 @@ def test_each_error_left_out_in_turn_is_covered_as_often_as_promised(seed, cover
     assert inside >= n * coverage - 1e-9
 
 
+@settings(deadline=None)
 @given(st.integers(0, 200), st.sampled_from([0.5, 0.8, 0.9, 0.95]))
 def test_sets_cover_as_often_as_promised(seed, coverage):
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arboretum.boosting.averaged.folds import (
@@ -23,6 +23,7 @@ def table_of(y, weight=None):
     return TrainingTable(matrix, np.asarray(y, np.float64), weight, schema=schema)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(0, 3), min_size=4, max_size=60),
     st.integers(2, 4),
@@ -41,6 +42,7 @@ def test_random_folds_are_even_within_classes(y, n_folds, seed, by_class):
     assert (fold == random_folds(y, n_folds, seed, by_class=by_class)).all()
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=60), st.integers(2, 5), st.integers(0, 5))
 def test_groups_stay_together(groups, n_folds, seed):
     groups = np.array(groups)
