@@ -28,12 +28,12 @@ from arboretum.comparison.scores import shares_of
 from arboretum.data.checks import members_silent
 from arboretum.errors import ArboretumError
 
-__all__ = ["Entry", "Trial", "importances_of_columns", "run", "silent", "trials_of"]
+__all__ = ["Entry", "FoldResult", "importances_of_columns", "run", "silent", "trials_of"]
 
 _LONGEST_REASON = 300
 
 
-class Trial(NamedTuple):
+class FoldResult(NamedTuple):
     """One candidate on one fold.
 
     Attributes
@@ -56,7 +56,7 @@ class Trial(NamedTuple):
     predicted: np.ndarray
 
 
-Trials = Callable[[Contender, int], Trial]  # candidate, number of the fold
+Trials = Callable[[Contender, int], FoldResult]  # candidate, number of the fold
 
 
 @dataclass(eq=False)
@@ -64,7 +64,7 @@ class Entry:
     """A candidate with its trials; ``reason`` is why there are none."""
 
     candidate: Contender
-    trials: list[Trial] = field(default_factory=list)
+    trials: list[FoldResult] = field(default_factory=list)
     reason: str = ""
 
     @property
@@ -146,7 +146,7 @@ def _reason(error: Exception) -> str:
 def trials_of(question: Question, plan: FoldPlan, n_jobs: int | None, seed: int) -> Trials:
     """Return the function that fits a candidate on a fold and tests it."""
 
-    def trial(candidate: Contender, fold: int) -> Trial:
+    def trial(candidate: Contender, fold: int) -> FoldResult:
         train, test = plan.splits[fold]
         X, y = question.rows(train)
         rows, _ = plan.judged.rows(test)
@@ -157,7 +157,7 @@ def trials_of(question: Question, plan: FoldPlan, n_jobs: int | None, seed: int)
             fitted = clock.seconds
             predicted = shares_of(model, rows, question)
             seconds = clock.seconds
-        return Trial(
+        return FoldResult(
             plan.score(fold, predicted),
             fitted,
             seconds - fitted,

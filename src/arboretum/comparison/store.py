@@ -21,7 +21,7 @@ import numpy as np
 from arboretum.comparison.candidates import Contender
 from arboretum.comparison.folds import FoldPlan
 from arboretum.comparison.question import Question
-from arboretum.comparison.running import Trial, Trials
+from arboretum.comparison.running import FoldResult, Trials
 from arboretum.errors import DataError
 from arboretum.registry import __version__
 
@@ -42,7 +42,7 @@ def stored(
     head = {"comparison": _checksum(question, plan, seed), "version": __version__}
     known = _read(file, head) if file.exists() else _begin(file, head)
 
-    def trial(candidate: Contender, fold: int) -> Trial:
+    def trial(candidate: Contender, fold: int) -> FoldResult:
         key = f"{candidate.name}, fold {fold}, {_settings(candidate)}"
         if key not in known:
             known[key] = trials(candidate, fold)
@@ -53,14 +53,14 @@ def stored(
     return trial
 
 
-def _begin(file: Path, head: dict[str, str]) -> dict[str, Trial]:
+def _begin(file: Path, head: dict[str, str]) -> dict[str, FoldResult]:
     if not file.parent.is_dir():
         raise DataError(f"resume of compare: the directory {str(file.parent)!r} does not exist")
     file.write_text(json.dumps(head) + "\n", encoding="utf-8")
     return {}
 
 
-def _read(file: Path, head: dict[str, str]) -> dict[str, Trial]:
+def _read(file: Path, head: dict[str, str]) -> dict[str, FoldResult]:
     try:
         found = list(_lines(file))
         first = found[0] if found else {}
@@ -88,7 +88,7 @@ def _lines(file: Path) -> Iterator[dict[str, Any]]:
         yield json.loads(line)
 
 
-def _plain(trial: Trial) -> dict[str, Any]:
+def _plain(trial: FoldResult) -> dict[str, Any]:
     importances = None if trial.importances is None else trial.importances.tolist()
     code = base64.b64encode(trial.predicted.tobytes()).decode("ascii")
     return {
@@ -98,12 +98,12 @@ def _plain(trial: Trial) -> dict[str, Any]:
     }
 
 
-def _trial(line: dict[str, Any]) -> Trial:
+def _trial(line: dict[str, Any]) -> FoldResult:
     rows, columns, code = line["predicted"]
     predicted = np.frombuffer(base64.b64decode(code), np.float32).reshape(rows, columns)
     importances = None if line["importances"] is None else np.array(line["importances"])
     seconds = float(line["fit_seconds"]), float(line["predict_seconds"])
-    return Trial(line["scores"], *seconds, line["size"], importances, predicted)
+    return FoldResult(line["scores"], *seconds, line["size"], importances, predicted)
 
 
 def _settings(candidate: Contender) -> str:
