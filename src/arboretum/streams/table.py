@@ -205,8 +205,7 @@ class StreamedTable(TableInParts):
             part = bins.of_table(matrix, self._n_jobs)
             narrow[:, at : at + part.n_rows] = part.codes
             wide[:, at : at + part.n_rows] = part.wide
-            more = pairs_in_use(part)
-            pairs = more if pairs is None else pairs + more
+            pairs = pairs_in_use(part, pairs)
         assert pairs is not None
         return StoredCodes(
             replace(bins, codes=narrow, wide=wide, has_missing=pairs.has_missing), pairs
