@@ -52,7 +52,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
     dialect: ClassVar[str]
     _family: ClassVar = "second order"
     _fitted: ClassVar = "ensemble_"
-    _learned: ClassVar = ("ensemble_", "evals_result_", "_best")
+    _learned: ClassVar[tuple[str, ...]] = ("ensemble_", "evals_result_", "_best")
     _free_to_change: ClassVar[frozenset[str]]  # parameters that may differ in a resumed fit
 
     n_outputs_: int = 1  # targets
@@ -84,7 +84,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
             ensemble = ensemble.rounds(0, watch.best[0] + 1)
         self.objective_, self.ensemble_ = recipe.objective, ensemble
         self.evals_result_, self._best = watch.history, watch.best
-        self.seed_, self._n_rows = recipe.plan.seed, len(booster.margin)
+        self.seed_, self._n_rows = recipe.plan.seed, len(booster.training.y)
         self.interrupted_ = interrupted  # used by `_end_fit`, after the API has kept its own part
         return watch
 
