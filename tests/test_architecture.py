@@ -57,6 +57,7 @@ _ORDER = [
     "distributed streams",
     "explain",
     "comparison",
+    "tree ensemble inspection",
     "cli",
 ]
 RANK = {room: rank for rank, rooms in enumerate(_ORDER) for room in rooms.split()}
