@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import is_classifier, is_regressor
 
+import arboretum
 from arboretum import CARTClassifier, RandomForestRegressor
 from arboretum.comparison.baselines import LinearClassifier, LinearRegressor
 from arboretum.comparison.candidates import candidates
@@ -17,10 +18,10 @@ from tests.comparison.comparison_tables import table
 def test_every_estimator_of_the_task_takes_part(task, is_of_task):
     found = candidates(task, None, 100)
     assert all(is_of_task(one.estimator) for one in found)
-    names = {type(one.estimator).__name__ for one in found if one.kind == "model"}
+    kinds = {type(one.estimator) for one in found if one.kind == "model"}
     ending = "Classifier" if task == "classification" else "Regressor"
-    assert {name for name in ESTIMATORS if name.endswith(ending)} <= names
-    assert not any(name.endswith("Ranker") for name in names)
+    assert {getattr(arboretum, name) for name in ESTIMATORS if name.endswith(ending)} <= kinds
+    assert not any(kind.__name__.endswith("Ranker") for kind in kinds)
 
 
 def test_the_slowest_need_their_name_above_ten_thousand_rows():
@@ -29,6 +30,11 @@ def test_the_slowest_need_their_name_above_ten_thousand_rows():
     by_name = candidates("classification", ["Voting"], 20_000)[-1]
     assert by_name.name == "Voting"
     assert not by_name.left_out
+
+
+@pytest.mark.parametrize("name", ["CART", "cart", "CARTClassifier", "DecisionTreeClassifier"])
+def test_a_model_has_several_names(name):
+    assert candidates("classification", [name], 100)[-1].name == "CART"
 
 
 def test_settings_of_the_caller_win_over_those_of_the_comparison():

@@ -44,7 +44,7 @@ def test_the_table_is_ranked_and_baselines_cannot_win():
     assert (frame["loss_low"] <= frame["loss"]).all()
     assert (frame["loss"] <= frame["loss_high"]).all()
     assert result.winner == frame.index[frame["kind"] == "model"][0]
-    assert type(result.best).__name__.startswith(result.winner)
+    assert type(result.best) is type(result.entry(result.winner).candidate.estimator)
     assert result.best is result.best
     assert result.best.n_features_in_ == 3
     assert result.best.classes_.tolist() == ["no", "yes"]

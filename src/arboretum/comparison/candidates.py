@@ -170,8 +170,9 @@ def _listed(models: Any) -> Iterator[tuple[str | None, Any]]:
 
 
 def _find(given: str, known: Mapping[str, Contender], task: str) -> str:
-    """Return the short name of a model, whatever the case of its letters."""
-    plain = {name.lower(): name for name in known}
+    """Return the short name of a model, from any of its names and in letters of any case."""
+    plain = {_short(type(one.estimator).__name__).lower(): name for name, one in known.items()}
+    plain |= {name.lower(): name for name in known}
     wanted = _short(given)
     if wanted.lower() in plain:
         return plain[wanted.lower()]

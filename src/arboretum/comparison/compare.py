@@ -101,8 +101,8 @@ def compare(
     >>> result = compare(X, y, models=["CART", "C45"], folds=3)
     >>> result.winner in ("CART", "C45"), bool(result.table.loc["CART", "accuracy"] > 0.9)
     (True, True)
-    >>> type(result.best).__name__ in ("CARTClassifier", "C45Classifier")
-    True
+    >>> result.best.predict(X[:2]).tolist()
+    [0, 0]
     """
     began = time.perf_counter()
     question = read_question(X, y, task, target)
