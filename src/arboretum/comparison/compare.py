@@ -122,13 +122,14 @@ def compare(
     trials = trials_of(question, plan, threads, int(random_state))
     if resume is not None:
         trials = stored(trials, resume, question, plan, int(random_state))
+    warnings = _warnings(question)
     entries, interrupted = run(found, trials, len(plan.splits), time_limit, progress_bar)
     return Comparison(
         question,
         plan,
         entries,
         measure,
-        _warnings(question),
+        warnings,
         time.perf_counter() - began,
         threads,
         int(random_state),

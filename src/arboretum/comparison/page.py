@@ -33,7 +33,7 @@ __all__ = ["make_page"]
 _SCRIPT = Path(__file__).parent / "assets" / "comparison.js"
 _MOST_COLUMNS = 20  # whose importance is shown
 _MOST_VALUES = 5  # of a hard row
-_MOST_ROWS_OF_SHEETS = 10_000  # worksheets are computed from all rows
+_MOST_CELLS = 200_000  # of a table whose worksheets are in the page
 
 
 def make_page(
@@ -171,7 +171,7 @@ def _small_tree(result: Comparison, *, rows_shown: bool) -> dict[str, Any]:
         return {"tree": None, "sheets": []}
     model, question = result.fitted(SMALL_TREE), result.question
     found: dict[str, Any] = {"tree": str(export_text(model)), "sheets": []}
-    if question.n_rows <= _MOST_ROWS_OF_SHEETS:
+    if question.n_rows * len(question.encoded[0].columns) <= _MOST_CELLS:
         book = worksheet(model, question.X, question.y)
         splits = np.flatnonzero(model.tree_.n_children > 0).tolist()
         sheets = [book.node(0, node).to_dict() for node in splits]
