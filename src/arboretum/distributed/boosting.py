@@ -1,0 +1,81 @@
+"""Fits of second-order boosting where the rows are: on the workers of a cluster.
+
+    collections ──► pieces, some on every worker ──► ClusterTable, in place of the table
+    y, weights, groups ──► arrays in this process             │
+                                                              ▼
+                                             the estimator's own fit, on shards
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from arboretum.distributed import local
+from arboretum.distributed.arguments import read_tables, taken_names, without, write_tables
+from arboretum.distributed.partitions import Layout, TablesOnWorker
+from arboretum.distributed.table import ClusterTable
+from arboretum.distributed.workers import Workers
+from arboretum.grow.cluster import Cluster
+
+__all__ = ["fit_in_place"]
+
+
+def fit_in_place(
+    adapter: ModuleType, model: Any, method: Callable[..., Any], bound: inspect.BoundArguments
+) -> Any:
+    """Fit a booster to collections; small ones are gathered."""
+    tables = read_tables(bound.arguments)
+    names = taken_names(tables)
+    collections = {id(t.X): t.X for t in tables if adapter.is_collection(t.X)}
+    workers, found = _placed(
+        adapter.make_cluster(model),
+        [adapter.pieces_of(X) for X in collections.values()],
+        [names[key] for key in collections],
+    )
+    try:
+        if found[0].n_rows >= local.FEW:
+            gather = local.Gathering(adapter)
+            split = {key: (table, table.columns) for key, table in zip(collections, found)}
+            for table in tables:
+                if id(table.X) not in split:
+                    split[id(table.X)] = without(table.X, names[id(table.X)])
+            resolved = [table.replaced(*split[id(table.X)], gather) for table in tables]
+            if any(table.X is tables[0].X for table in tables[1:]):
+                _keep_all_rows(found[0], len(found), resolved[0].rows.get("sample_weight"), model)
+            write_tables(bound.arguments, resolved)
+            return method(*bound.args, **bound.kwargs)
+    finally:
+        workers.close()
+    return local.fit_gathered(adapter, model, method, bound)
+
+
+def _placed(
+    cluster: Cluster, pieces: Sequence[Sequence[Any]], taken: Sequence[tuple[str, ...]]
+) -> tuple[Workers, list[ClusterTable]]:
+    """Put the pieces of all tables on the workers; each gets consecutive ones."""
+    n_workers = min(len(cluster.workers()), max(map(len, pieces)))
+    shares = [
+        [tuple(some.tolist()) for some in np.array_split(np.arange(len(each)), n_workers)]
+        for each in pieces
+    ]
+    arguments, labels = [], []
+    for w in range(n_workers):
+        layouts = [Layout(share[w], names) for share, names in zip(shares, taken)]
+        mine = [each[k] for each, share in zip(pieces, shares) for k in share[w]]
+        arguments.append((layouts, *mine))
+        labels.append(f"partitions {', '.join(map(str, shares[0][w][:5]))}" + "…" * (len(shares[0][w]) > 5))
+    workers = Workers(cluster, TablesOnWorker, arguments, labels)
+    return workers, [ClusterTable(workers, t, share) for t, share in enumerate(shares)]
+
+
+def _keep_all_rows(table: ClusterTable, number: int, weight: Any, model: Any) -> None:
+    """Let a training table that is evaluated, too, keep rows of weight 0 for that."""
+    by_class = getattr(model, "class_weight", None)
+    zero = isinstance(by_class, dict) and 0 in by_class.values()
+    if zero or (weight is not None and not np.all(weight)):
+        table.add_twin(number)

@@ -1,0 +1,106 @@
+"""The objects of a fit on a cluster, made again where they are lost.
+
+    ask(name, …)    a question: a lost object is made again, and asked again
+    do(name, …)     a change of the objects, remembered
+    restore(which)  made again with the arguments they were made with; every change is made again, too
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from arboretum.errors import ArboretumError
+from arboretum.grow.cluster import Cluster, Lost
+
+__all__ = ["Workers"]
+
+_LOSSES = 3  # of the same object, after which it is no accident
+
+
+class Workers:
+    """Objects on a cluster.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        Without objects.
+    maker, arguments, names
+        See `Cluster.place`.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        maker: Callable[..., Any],
+        arguments: Sequence[tuple[Any, ...]],
+        names: Sequence[str],
+    ) -> None:
+        self.cluster = cluster
+        self._done: list[tuple[str, Mapping[int, tuple[Any, ...]]]] = []
+        self._losses = [0] * len(arguments)
+        try:
+            cluster.place(maker, arguments, names)
+        except Lost as lost:
+            self.recover(lost.which)
+
+    def __len__(self) -> int:
+        return len(self.cluster)
+
+    def ask(self, name: str, *arguments: Any) -> list[Any]:
+        """Call a method of all objects with the same arguments."""
+        return self.ask_each(name, [arguments] * len(self))
+
+    def ask_each(self, name: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Call a method of all objects, each with its own arguments."""
+        replies: dict[int, Any] = {}
+        while missing := {i: own for i, own in enumerate(arguments) if i not in replies}:
+            try:
+                replies |= self.cluster.call_each(name, missing)
+            except Lost as lost:
+                replies |= lost.replies
+                self.recover(lost.which)
+        return [replies[i] for i in range(len(arguments))]
+
+    def do(self, name: str, *arguments: Any) -> list[Any]:
+        """Change all objects alike."""
+        return self.do_each(name, [arguments] * len(self))
+
+    def do_each(self, name: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Change all objects, each with its own arguments."""
+        found = self.ask_each(name, arguments)
+        self._done.append((name, dict(enumerate(arguments))))
+        return found
+
+    def recover(self, which: Sequence[int]) -> None:
+        """Make objects again, and those that are lost meanwhile; the third loss of one is an error."""
+        while which:
+            for i in which:
+                self._losses[i] += 1
+                if self._losses[i] == _LOSSES:
+                    raise ArboretumError(
+                        f"{self.cluster.names[i]} were lost {_LOSSES} times, last with "
+                        f"{self.cluster.where(i)} (workers have {_memory(self.cluster)}): give workers more "
+                        "memory, use more of them, or cut the table into smaller partitions"
+                    )
+            try:
+                self.restore(which)
+                return
+            except Lost as more:
+                which = sorted({*which, *more.which})
+
+    def restore(self, which: Sequence[int]) -> None:
+        """Make objects again, as they were; raises `Lost` if one is lost meanwhile."""
+        self.cluster.renew(which)
+        for name, arguments in self._done:
+            self.cluster.call_each(name, {i: arguments[i] for i in which})
+
+    def close(self) -> None:
+        """Let go of all objects."""
+        self.cluster.close()
+
+
+def _memory(cluster: Cluster) -> str:
+    each = cluster.workers()
+    known = [f"{w.name}: {w.memory / 1e9:.1f} GB" for w in each if w.memory is not None]
+    return ", ".join(known) or "unknown memory"
