@@ -269,9 +269,9 @@ class TablesOnWorker(Shard):
         self._tables.append(self._tables[table].twin())
 
     def code(
-        self, table: int, bins: Bins, spans: np.ndarray, n_rows: int, keep_numbers: bool
+        self, table: int, bins: Bins, spans: np.ndarray, keep_numbers: bool
     ) -> np.ndarray:
-        """Hold the codes of the rows as a shard of ``n_rows`` rows; return which features have missing values."""
+        """Hold the codes of the rows as a shard; return which features have missing values."""
         coded = self._tables[table].code(bins, keep_numbers=keep_numbers)
-        self.hold(coded, spans, n_rows, effective_jobs(None))
+        self.hold(coded, spans, effective_jobs(None))
         return coded.has_missing

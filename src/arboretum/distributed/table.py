@@ -177,9 +177,8 @@ class ClusterTable(TableInParts):
         found.update((sum(sums) % 2**64).to_bytes(8, "little"))
 
     def table(self, bins: Bins, schema: Schema, plan: Any) -> ShardedTable:
-        arguments = [
-            (self._number, bins, spans, self.n_rows, plan.dart is not None) for spans in self._spans
-        ]
+        arguments = [(self._number, bins, spans, plan.dart is not None) for spans in self._spans]
         missing = np.any(self._workers.do_each("code", arguments), axis=0)
         shards = Shards(self._workers.cluster, self._spans, self._workers.restore)
+        self._workers.recover = shards.recover
         return ShardedTable(shards, replace(bins, has_missing=missing), schema, plan)

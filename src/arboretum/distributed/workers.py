@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from arboretum.errors import ArboretumError
+from arboretum.errors import WorkerError
 from arboretum.grow.cluster import Cluster, Lost
 
 __all__ = ["Workers"]
@@ -39,10 +39,11 @@ class Workers:
         self.cluster = cluster
         self._done: list[tuple[str, Mapping[int, tuple[Any, ...]]]] = []
         self._losses = [0] * len(arguments)
+        self.recover: Callable[[Lost], None] = self._recover
         try:
             cluster.place(maker, arguments, names)
         except Lost as lost:
-            self.recover(lost.which)
+            self.recover(lost)
 
     def __len__(self) -> int:
         return len(self.cluster)
@@ -59,7 +60,7 @@ class Workers:
                 replies |= self.cluster.call_each(name, missing)
             except Lost as lost:
                 replies |= lost.replies
-                self.recover(lost.which)
+                self.recover(lost)
         return [replies[i] for i in range(len(arguments))]
 
     def do(self, name: str, *arguments: Any) -> list[Any]:
@@ -72,13 +73,14 @@ class Workers:
         self._done.append((name, dict(enumerate(arguments))))
         return found
 
-    def recover(self, which: Sequence[int]) -> None:
+    def _recover(self, lost: Lost) -> None:
         """Make objects again, and those that are lost meanwhile; the third loss of one is an error."""
-        while which:
+        which: Sequence[int] = lost.which
+        while True:
             for i in which:
                 self._losses[i] += 1
                 if self._losses[i] == _LOSSES:
-                    raise ArboretumError(
+                    raise WorkerError(
                         f"{self.cluster.names[i]} were lost {_LOSSES} times, last with "
                         f"{self.cluster.where(i)} (workers have {_memory(self.cluster)}): give workers more "
                         "memory, use more of them, or cut the table into smaller partitions"

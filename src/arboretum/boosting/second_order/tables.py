@@ -28,12 +28,11 @@ from arboretum.boosting.second_order.draws import (
 )
 from arboretum.engine.keys import key_of
 from arboretum.engine.second_order.nodes import Store
-from arboretum.engine.second_order.score import Features
 from arboretum.errors import ParameterError
 from arboretum.grow.bins.find import BinRules, find_bins
 from arboretum.grow.bins.in_parts import TableInParts, learn_bins_in_parts
 from arboretum.grow.decoding import exact_trees_of, trees_of
-from arboretum.grow.histogram import HistogramGrower
+from arboretum.grow.histogram import HistogramGrower, features_of
 
 if TYPE_CHECKING:
     from arboretum.boosting.second_order.recipe import BoostPlan, TrainingTable
@@ -71,11 +70,7 @@ class BinnedTable:
     def __init__(
         self, bins: Bins, schema: Schema, plan: BoostPlan, store: Store | None = None
     ) -> None:
-        default = np.where(bins.offset > 0, bins.default_bin, -1).astype(np.int32)  # of bundles
-        monotone = np.empty(0, np.int8) if plan.monotone is None else plan.monotone.astype(np.int8)
-        features = Features(
-            bins.storage, bins.offset, bins.n_bins, default, bins.is_category, monotone
-        )
+        features = features_of(bins, plan.monotone)
         self.bins, self.schema = bins, schema
         self.grower = HistogramGrower(
             bins.codes, features, plan.rules, plan.n_jobs, plan.groups, bins.wide, plan.pool, store

@@ -21,10 +21,12 @@ from arboretum.engine.second_order.pack import GivenRows, Scales
 from arboretum.engine.second_order.score import Features, SplitRules, answer, part_bounds
 
 __all__ = [
+    "SPARE_SLOTS",
     "GrowingTree",
     "State",
     "Store",
     "add_children",
+    "add_waiting",
     "fill_sides",
     "give_answers",
     "keep_split",
@@ -36,7 +38,7 @@ __all__ = [
     "take_slot",
 ]
 
-_SPARE_SLOTS = 2  # kept free: the children of a leaf without histograms need two
+SPARE_SLOTS = 2  # kept free: the children of a leaf without histograms need two
 
 
 class Store(NamedTuple):
@@ -162,7 +164,7 @@ def _comes_before(nodes, a, b, rules):
 
 
 @subkernel
-def _add_waiting(tree, node, rules):
+def add_waiting(tree, node, rules):
     """Add a leaf to the heap of waiting leaves."""
     heap, counters = tree.waiting, tree.counters[0]
     at = counters.waiting
@@ -186,8 +188,8 @@ def keep_split(tree, node, first, last, rules):
         return
     for w in range(tree.members.shape[1]):
         tree.members[node, w] = tree.best_members[best, w]
-    _add_waiting(tree, node, rules)
-    if tree.counters[0].free_slots < _SPARE_SLOTS:
+    add_waiting(tree, node, rules)
+    if tree.counters[0].free_slots < SPARE_SLOTS:
         release_slot(tree, node)
 
 
