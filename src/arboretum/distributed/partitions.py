@@ -186,8 +186,9 @@ class Partitions:
 
     def _coded(self, bins: Bins) -> Bins:
         n_rows = sum(matrix.n_rows for matrix in self._matrices.values())
-        codes = np.empty((len(bins.codes), n_rows), np.uint8)
-        wide = np.empty((len(bins.wide), n_rows), np.uint16)
+        n_wide = int(np.count_nonzero(bins.is_wide))
+        codes = np.empty((bins.n_storage - n_wide, n_rows), np.uint8)
+        wide = np.empty((n_wide, n_rows), np.uint16)
         has_missing = np.zeros(bins.n_features, bool)
         for k, begin, end in self._spans():
             some = bins.of_table(self._matrices[k], effective_jobs(None))
