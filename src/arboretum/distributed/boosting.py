@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from types import ModuleType
 from typing import Any
 
@@ -32,45 +33,43 @@ def fit_in_place(
     tables = read_tables(bound.arguments)
     names = taken_names(tables)
     collections = {id(t.X): t.X for t in tables if adapter.is_collection(t.X)}
-    workers, found = _placed(
+    workers, shares = _placed(
         adapter.make_cluster(model),
         [adapter.pieces_of(X) for X in collections.values()],
         [names[key] for key in collections],
     )
-    try:
+    with closing(workers):
+        found = [ClusterTable(workers, t, share) for t, share in enumerate(shares)]
         if found[0].n_rows >= local.FEW:
-            gather = local.Gathering(adapter)
             split = {key: (table, table.columns) for key, table in zip(collections, found)}
             for table in tables:
                 if id(table.X) not in split:
                     split[id(table.X)] = without(table.X, names[id(table.X)])
+            gather = local.Gathering(adapter)
             resolved = [table.replaced(*split[id(table.X)], gather) for table in tables]
             if any(table.X is tables[0].X for table in tables[1:]):
                 _keep_all_rows(found[0], len(found), resolved[0].rows.get("sample_weight"), model)
             write_tables(bound.arguments, resolved)
             return method(*bound.args, **bound.kwargs)
-    finally:
-        workers.close()
     return local.fit_gathered(adapter, model, method, bound)
 
 
 def _placed(
     cluster: Cluster, pieces: Sequence[Sequence[Any]], taken: Sequence[tuple[str, ...]]
-) -> tuple[Workers, list[ClusterTable]]:
-    """Put the pieces of all tables on the workers; each gets consecutive ones."""
+) -> tuple[Workers, list[list[tuple[int, ...]]]]:
+    """Put the pieces of all tables on workers; return which pieces of each table every worker has."""
     n_workers = min(len(cluster.workers()), max(map(len, pieces)))
     shares = [
         [tuple(some.tolist()) for some in np.array_split(np.arange(len(each)), n_workers)]
         for each in pieces
     ]
     arguments, labels = [], []
-    for w in range(n_workers):
+    for w, training in enumerate(shares[0]):
         layouts = [Layout(share[w], names) for share, names in zip(shares, taken)]
         mine = [each[k] for each, share in zip(pieces, shares) for k in share[w]]
         arguments.append((layouts, *mine))
-        labels.append(f"partitions {', '.join(map(str, shares[0][w][:5]))}" + "…" * (len(shares[0][w]) > 5))
-    workers = Workers(cluster, TablesOnWorker, arguments, labels)
-    return workers, [ClusterTable(workers, t, share) for t, share in enumerate(shares)]
+        labels.append(f"partitions {training[0]} to {training[-1]}" if training else "no partition")
+    return Workers(cluster, TablesOnWorker, arguments, labels), shares
 
 
 def _keep_all_rows(table: ClusterTable, number: int, weight: Any, model: Any) -> None:

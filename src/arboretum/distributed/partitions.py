@@ -88,6 +88,9 @@ class Partitions:
                     self._tables[k] = read_table(self._features(piece))
 
     def _features(self, piece: Any) -> Any:
+        """Return a piece without the columns that are no features."""
+        if hasattr(piece, "to_pandas"):  # a block of Ray's, read as `Dataset.to_pandas` does
+            piece = piece.to_pandas()
         if not self._taken:
             return piece
         for name, found in self._taken.items():

@@ -52,7 +52,7 @@ class ClusterTable(TableInParts):
         self._workers, self._number = workers, number
         self._is_encoded = False
         self._twin: ClusterTable | None = None
-        self._looked: list[Look] = self._ask("look")
+        self._looked: list[Look] = self._call("look")
         sizes = np.zeros(sum(map(len, numbers)), np.int64)
         for mine, look in zip(numbers, self._looked):
             sizes[list(mine)] = look.sizes
@@ -77,12 +77,12 @@ class ClusterTable(TableInParts):
             found[name] = pd.concat([pieces[k] for k in sorted(pieces)], ignore_index=True)
         return found
 
-    def _ask(self, name: str, *arguments: Any) -> list[Any]:
-        return self._workers.ask("of", self._number, name, *arguments)
+    def _call(self, name: str, *arguments: Any) -> list[Any]:
+        return self._workers.call("of", self._number, name, *arguments)
 
-    def _ask_each(self, name: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def _call_each(self, name: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
         given = [(self._number, name, *own) for own in arguments]
-        return self._workers.ask_each("of", given)
+        return self._workers.call_each("of", given)
 
     # ------------------------------------------------------------------ rows of workers
     @property
@@ -114,7 +114,7 @@ class ClusterTable(TableInParts):
 
     # ------------------------------------------------------------------ columns
     def learn(self, settings: Mapping[str, Any]) -> Schema:
-        parts = [part for part in self._ask("learn", dict(settings)) if part is not None]
+        parts = [part for part in self._call("learn", dict(settings)) if part is not None]
         return join_parts(parts).schema()
 
     def encoded(
@@ -127,19 +127,19 @@ class ClusterTable(TableInParts):
 
     def _encoded(self, reading: Reading) -> ClusterTable:
         if not self._is_encoded:
-            self._workers.do("of", self._number, "encode", reading)
+            self._workers.change("of", self._number, "encode", reading)
             self._is_encoded = True
         return self
 
     def add_twin(self, number: int) -> None:
         """Keep all rows in a second table: `encoded` returns it when it is called again."""
-        self._workers.do("add_twin", self._number)
+        self._workers.change("add_twin", self._number)
         self._twin = copy.copy(self)
         self._twin._number = number
 
     def keep(self, rows: np.ndarray) -> ClusterTable:
         each = [mine for mine, _ in self._cut(rows)]
-        self._workers.do_each("of", [(self._number, "keep", mine) for mine in each])
+        self._workers.change_each("of", [(self._number, "keep", mine) for mine in each])
         self._spans = [np.searchsorted(rows, spans) for spans in self._spans]
         self._n_rows = len(rows)
         return self
@@ -149,19 +149,19 @@ class ClusterTable(TableInParts):
         if not len(rows):
             return DenseMatrix(np.empty((0, self.n_columns)))
         cut = self._cut(rows)
-        parts = self._ask_each("take", [(mine,) for mine, _ in cut])
+        parts = self._call_each("take", [(mine,) for mine, _ in cut])
         found = join_matrices([part for part in parts if part is not None])
         return found.take(np.argsort(np.concatenate([places for _, places in cut])))
 
     def category_counts(self, schema: Schema) -> dict[int, CategoryCounts]:
-        first, *others = self._ask("counts", schema)
+        first, *others = self._call("counts", schema)
         for other in others:
             for f, (counts, has_missing) in other.items():
                 first[f] = CategoryCounts(first[f].counts + counts, first[f].has_missing | has_missing)
         return first
 
     def pairs_in_use(self, bins: Bins) -> PairsInUse:
-        first, *others = self._ask("pairs", bins)
+        first, *others = self._call("pairs", bins)
         return sum(others, start=first)
 
     def answers(
@@ -169,16 +169,16 @@ class ClusterTable(TableInParts):
     ) -> np.ndarray:
         every = np.arange(self.n_rows)
         each = [None if start is None else start[every[places]] for _, places in self._cut(every)]
-        return self._join(self._ask_each("answers", [(ensemble, own) for own in each]))
+        return self._join(self._call_each("answers", [(ensemble, own) for own in each]))
 
     def digest(self, found: Any) -> None:
         numbers = [places for _, places in self._cut(np.arange(self.n_rows))]
-        sums = self._ask_each("digest", [(mine,) for mine in numbers])
+        sums = self._call_each("digest", [(mine,) for mine in numbers])
         found.update((sum(sums) % 2**64).to_bytes(8, "little"))
 
     def table(self, bins: Bins, schema: Schema, plan: Any) -> ShardedTable:
         arguments = [(self._number, bins, spans, plan.dart is not None) for spans in self._spans]
-        missing = np.any(self._workers.do_each("code", arguments), axis=0)
+        missing = np.any(self._workers.change_each("code", arguments), axis=0)
         shards = Shards(self._workers.cluster, self._spans, self._workers.restore)
         self._workers.recover = shards.recover
         return ShardedTable(shards, replace(bins, has_missing=missing), schema, plan)

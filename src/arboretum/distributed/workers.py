@@ -1,8 +1,8 @@
 """The objects of a fit on a cluster, made again where they are lost.
 
-    ask(name, …)    a question: a lost object is made again, and asked again
-    do(name, …)     a change of the objects, remembered
-    restore(which)  made again with the arguments they were made with; every change is made again, too
+    call(name, …)      a lost object is made again, and the call repeated
+    change(name, …)    the same for a call that changes the objects: it is remembered
+    restore(which)     makes objects again and changes them as the others were
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class Workers:
     def __len__(self) -> int:
         return len(self.cluster)
 
-    def ask(self, name: str, *arguments: Any) -> list[Any]:
+    def call(self, name: str, *arguments: Any) -> list[Any]:
         """Call a method of all objects with the same arguments."""
-        return self.ask_each(name, [arguments] * len(self))
+        return self.call_each(name, [arguments] * len(self))
 
-    def ask_each(self, name: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def call_each(self, name: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Call a method of all objects, each with its own arguments."""
         replies: dict[int, Any] = {}
         while missing := {i: own for i, own in enumerate(arguments) if i not in replies}:
@@ -63,13 +63,13 @@ class Workers:
                 self.recover(lost)
         return [replies[i] for i in range(len(arguments))]
 
-    def do(self, name: str, *arguments: Any) -> list[Any]:
+    def change(self, name: str, *arguments: Any) -> list[Any]:
         """Change all objects alike."""
-        return self.do_each(name, [arguments] * len(self))
+        return self.change_each(name, [arguments] * len(self))
 
-    def do_each(self, name: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def change_each(self, name: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Change all objects, each with its own arguments."""
-        found = self.ask_each(name, arguments)
+        found = self.call_each(name, arguments)
         self._done.append((name, dict(enumerate(arguments))))
         return found
 
