@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from contextlib import contextmanager
 from unittest import mock
@@ -85,4 +86,4 @@ def workers(number=3, deaths=(), few=0):
 def cut(table, places):
     """Return a table as pieces that end at these rows."""
     ends = [0, *sorted(places), len(table)]
-    return Pieces([table[a:b] for a, b in zip(ends, ends[1:])])
+    return Pieces([table[a:b] for a, b in itertools.pairwise(ends)])

@@ -1,4 +1,4 @@
-"""Boosters on tables whose rows stay on workers: the file of the local fit, whatever happens to the workers."""
+"""Boosters on tables whose rows stay on workers: the file of the local fit, whichever workers are lost."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ def test_any_partition_on_any_workers(seed, n, places, number, name, weighted):
     X, y, w = table(max(n, 2), seed)
     places = [place % (len(X) + 1) for place in places]
     more = {"sample_weight": w + (w.sum() == 0)} if weighted else {}
-    parameters = {"n_estimators": 3, "tree_method": "hist"} if name[0] == "X" else {"n_estimators": 3}
+    parameters = (
+        {"n_estimators": 3, "tree_method": "hist"} if name[0] == "X" else {"n_estimators": 3}
+    )
     make = getattr(arboretum, name)
     expected = make(**parameters).fit(X, y, eval_set=[(X, y), (X[:1], y[:1])], **more)
     with workers(number):
@@ -95,9 +97,9 @@ def test_names_of_columns_stand_for_arrays():
 def test_small_collections_are_gathered():
     X, y, w = table()
     expected = arboretum.XGBClassifier(n_estimators=3).fit(X, y, sample_weight=w)
+    given, found = cut(X.assign(y=y, w=w), [100]), arboretum.XGBClassifier(n_estimators=3)
     with workers(few=301) as seen, pytest.warns(UserWarning, match="300 rows in all"):
-        found = arboretum.XGBClassifier(n_estimators=3)
-        found.fit(cut(X.assign(y=y, w=w), [100]), "y", sample_weight="w")
+        found.fit(given, "y", sample_weight="w")
     assert "begin" not in seen
     assert to_bytes(found) == to_bytes(expected)
 
@@ -156,7 +158,7 @@ def test_a_lost_coordinator_resumes_from_its_snapshot(tmp_path):
 
 
 BAD = {
-    "infinite": (lambda X: X.assign(a=[*X["a"][:-1], np.inf]), "partition 2: .*infinit"),
+    "infinite": (lambda X: X.assign(a=[*X["a"][:-1], np.inf]), r"partition 2: .*infinite"),
     "another type": (lambda X: [X[:200], X[200:].assign(a="x")], "'a' holds .*words"),
     "other columns": (lambda X: [X[:100], X[100:].drop(columns="c")], "lacks 'c'"),
     "no rows": (lambda X: [X[:0], X[:0]], "no rows in any of its 2 partitions"),

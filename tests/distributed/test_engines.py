@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from contextlib import contextmanager
 from functools import partial
@@ -47,7 +48,7 @@ def collected(engine, request, frame, partitions):
     import ray
 
     edges = np.arange(partitions + 1) * len(frame) // partitions
-    return ray.data.from_pandas([frame[a:b] for a, b in zip(edges, edges[1:])])
+    return ray.data.from_pandas([frame[a:b] for a, b in itertools.pairwise(edges)])
 
 
 def boosted(X, y, weight, held, **more):
@@ -104,7 +105,7 @@ def test_errors_name_the_partition_and_the_worker(engine, request):
     X, y, _ = table()
     X.loc[299, "a"] = np.inf
     whole = collected(engine, request, X.assign(y=y), 3)
-    with actors(2, 1), pytest.raises(DataError, match="partition 2: .*infinit") as error:
+    with actors(2, 1), pytest.raises(DataError, match=r"partition 2: .*infinite") as error:
         arboretum.XGBClassifier().fit(whole, "y")
     notes = "\n".join(error.value.__notes__)
     assert f"on {engine.capitalize()} " in notes

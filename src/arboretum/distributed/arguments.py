@@ -17,7 +17,14 @@ from typing import Any
 
 from arboretum.errors import DataError
 
-__all__ = ["TableArguments", "bound_arguments", "read_tables", "taken_names", "without", "write_tables"]
+__all__ = [
+    "TableArguments",
+    "bound_arguments",
+    "read_tables",
+    "taken_names",
+    "without",
+    "write_tables",
+]
 
 _ROWS = ("y", "sample_weight", "base_margin", "init_score", "group", "qid")
 _ROWS_OF_EACH = (  # lists with an entry for every table of eval_set

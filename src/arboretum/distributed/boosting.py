@@ -1,9 +1,9 @@
 """Fits of second-order boosting where the rows are: on the workers of a cluster.
 
-    collections ──► pieces, some on every worker ──► ClusterTable, in place of the table
-    y, weights, groups ──► arrays in this process             │
-                                                              ▼
-                                             the estimator's own fit, on shards
+collections ──► pieces, some on every worker ──► ClusterTable, in place of the table
+y, weights, groups ──► arrays in this process             │
+                                                          ▼
+                                         the estimator's own fit, on shards
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from arboretum.distributed import local
 from arboretum.distributed.arguments import read_tables, taken_names, without, write_tables
-from arboretum.distributed.partitions import Layout, TablesOnWorker
+from arboretum.distributed.partitions import TableShare, TablesOnWorker
 from arboretum.distributed.table import ClusterTable
 from arboretum.distributed.workers import Workers
 from arboretum.grow.cluster import Cluster
@@ -65,7 +65,7 @@ def _placed(
     ]
     arguments, labels = [], []
     for w, training in enumerate(shares[0]):
-        layouts = [Layout(share[w], names) for share, names in zip(shares, taken)]
+        layouts = [TableShare(share[w], names) for share, names in zip(shares, taken)]
         mine = [each[k] for each, share in zip(pieces, shares) for k in share[w]]
         arguments.append((layouts, *mine))
         labels.append(f"partitions {training[0]} to {training[-1]}" if training else "no partition")

@@ -36,10 +36,10 @@ def fit_gathered(
     """Fit a model to collections in this process; forests grow their trees on the workers."""
     gather, tables = Gathering(adapter), read_tables(bound.arguments)
     names = taken_names(tables)
-    split = {key: without(gather(X), names[key]) for key, X in {id(t.X): t.X for t in tables}.items()}
-    write_tables(
-        bound.arguments, [table.replaced(*split[id(table.X)], gather) for table in tables]
-    )
+    split = {
+        key: without(gather(X), names[key]) for key, X in {id(t.X): t.X for t in tables}.items()
+    }
+    write_tables(bound.arguments, [table.replaced(*split[id(table.X)], gather) for table in tables])
     n_rows = len(bound.arguments["X"])
     if n_rows < FEW:
         warn_caller(

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from arboretum.grow.bins.bins import Bins
     from arboretum.predict.ensemble import Ensemble
 
-__all__ = ["Layout", "Look", "Partitions", "Reading", "TablesOnWorker", "join_matrices"]
+__all__ = ["TableShare", "Look", "Partitions", "Encoding", "TablesOnWorker", "join_matrices"]
 
 
-class Reading(NamedTuple):
+class Encoding(NamedTuple):
     """How raw rows become numbers: the arguments of `TableInParts.encoded`."""
 
     schema: Schema
@@ -51,7 +51,7 @@ class Reading(NamedTuple):
         return with_missing(found, self.schema, self.absent)
 
 
-class Layout(NamedTuple):
+class TableShare(NamedTuple):
     """The numbers of some partitions of a table, and the columns in them that are no features."""
 
     numbers: tuple[int, ...]
@@ -71,14 +71,14 @@ class Partitions:
 
     Parameters
     ----------
-    layout : Layout
+    share : TableShare
     pieces : list of frames or arrays
     """
 
-    def __init__(self, layout: Layout, pieces: Sequence[Any]) -> None:
-        self.numbers = layout.numbers
+    def __init__(self, share: TableShare, pieces: Sequence[Any]) -> None:
+        self.numbers = share.numbers
         self._sizes = [len(piece) for piece in pieces]
-        self._taken: dict[str, list[Any]] = {name: [] for name in layout.taken}
+        self._taken: dict[str, list[Any]] = {name: [] for name in share.taken}
         self._tables: dict[int, Table] = {}  # of the partitions that have rows
         self._matrices: dict[int, Matrix] = {}
         self._alone: Bins | None = None
@@ -117,11 +117,11 @@ class Partitions:
                 parts.append(learn_part(table, settings))
         return join_parts(parts) if parts else None
 
-    def encode(self, reading: Reading) -> None:
+    def encode(self, encoding: Encoding) -> None:
         """Turn all rows into numbers."""
         for k in list(self._tables):
             with _at(k):
-                self._matrices[k] = reading.matrix(self._tables.pop(k))
+                self._matrices[k] = encoding.matrix(self._tables.pop(k))
 
     def twin(self) -> Partitions:
         """Return the same raw rows; nothing is copied."""
@@ -250,17 +250,17 @@ class TablesOnWorker(Shard):
 
     Parameters
     ----------
-    layouts : list of Layout
+    shares : list of TableShare
         Of every table.
     *pieces : frames or arrays
         The partitions of all tables, one after another.
     """
 
-    def __init__(self, layouts: Sequence[Layout], *pieces: Any) -> None:
+    def __init__(self, shares: Sequence[TableShare], *pieces: Any) -> None:
         self._tables, begin = [], 0
-        for layout in layouts:
-            end = begin + len(layout.numbers)
-            self._tables.append(Partitions(layout, pieces[begin:end]))
+        for share in shares:
+            end = begin + len(share.numbers)
+            self._tables.append(Partitions(share, pieces[begin:end]))
             begin = end
 
     def of(self, table: int, name: str, *arguments: Any) -> Any:
@@ -272,9 +272,7 @@ class TablesOnWorker(Shard):
         """Add a table of the same rows."""
         self._tables.append(self._tables[table].twin())
 
-    def code(
-        self, table: int, bins: Bins, spans: np.ndarray, keep_numbers: bool
-    ) -> np.ndarray:
+    def code(self, table: int, bins: Bins, spans: np.ndarray, keep_numbers: bool) -> np.ndarray:
         """Hold the codes of the rows as a shard; return which features have missing values."""
         coded = self._tables[table].code(bins, keep_numbers=keep_numbers)
         self.hold(coded, spans, effective_jobs(None))

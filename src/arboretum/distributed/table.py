@@ -19,7 +19,7 @@ from arboretum.boosting.second_order.sharded import ShardedTable
 from arboretum.data.matrix import DenseMatrix, Matrix
 from arboretum.data.parts import CategoryCounts, join_parts
 from arboretum.data.schema import Schema
-from arboretum.distributed.partitions import Look, Reading, join_matrices
+from arboretum.distributed.partitions import Look, Encoding, join_matrices
 from arboretum.distributed.workers import Workers
 from arboretum.errors import DataError
 from arboretum.grow.bins.in_parts import TableInParts
@@ -120,14 +120,14 @@ class ClusterTable(TableInParts):
     def encoded(
         self, schema: Schema, *, unseen: str, absent: float | None, estimator_name: str
     ) -> ClusterTable:
-        reading = Reading(schema, unseen, absent, estimator_name)
+        encoding = Encoding(schema, unseen, absent, estimator_name)
         if self._is_encoded:
-            return self if self._twin is None else self._twin._encoded(reading)
-        return self._encoded(reading)
+            return self if self._twin is None else self._twin._encoded(encoding)
+        return self._encoded(encoding)
 
-    def _encoded(self, reading: Reading) -> ClusterTable:
+    def _encoded(self, encoding: Encoding) -> ClusterTable:
         if not self._is_encoded:
-            self._workers.change("of", self._number, "encode", reading)
+            self._workers.change("of", self._number, "encode", encoding)
             self._is_encoded = True
         return self
 
@@ -157,7 +157,9 @@ class ClusterTable(TableInParts):
         first, *others = self._call("counts", schema)
         for other in others:
             for f, (counts, has_missing) in other.items():
-                first[f] = CategoryCounts(first[f].counts + counts, first[f].has_missing | has_missing)
+                first[f] = CategoryCounts(
+                    first[f].counts + counts, first[f].has_missing | has_missing
+                )
         return first
 
     def pairs_in_use(self, bins: Bins) -> PairsInUse:

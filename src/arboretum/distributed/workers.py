@@ -1,8 +1,8 @@
 """The objects of a fit on a cluster, made again where they are lost.
 
-    call(name, …)      a lost object is made again, and the call repeated
-    change(name, …)    the same for a call that changes the objects: it is remembered
-    restore(which)     makes objects again and changes them as the others were
+call(name, …)      a lost object is made again, and the call repeated
+change(name, …)    the same for a call that changes the objects: it is remembered
+restore(which)     makes objects again and changes them as the others were
 """
 
 from __future__ import annotations
