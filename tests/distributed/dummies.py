@@ -71,3 +71,10 @@ class MortalTables(TablesOnWorker):
                 continue  # another worker was faster
             os.kill(os.getpid(), signal.SIGKILL)
         return super().split(*arguments)
+
+
+class NamedTables(TablesOnWorker):
+    """Returns its process."""
+
+    def pid(self):
+        return os.getpid()

@@ -58,6 +58,10 @@ def pieces_of(given):
     return given.pieces
 
 
+def homes_of(given, cluster):
+    return []
+
+
 def make_cluster(model):
     return Workers()
 

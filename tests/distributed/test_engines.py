@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import itertools
+import os
+import signal
 import threading
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from functools import partial
 
 import numpy as np
 import pytest
+from distributed import futures_of
 
 import arboretum
 from arboretum.distributed import boosting, local
+from arboretum.distributed import dask as adapter
 from arboretum.distributed.dask_cluster import DaskCluster
 from arboretum.distributed.ray import actors
 from arboretum.errors import DataError
-from tests.distributed.dummies import MortalTables
+from tests.distributed.dummies import MortalTables, NamedTables
 from tests.distributed.test_boosting import table, to_bytes
 
 
@@ -52,7 +57,7 @@ def collected(engine, request, frame, partitions):
 
 
 def boosted(X, y, weight, held, **more):
-    model = arboretum.LGBMClassifier(n_estimators=4, num_leaves=6, **more)
+    model = arboretum.LGBMClassifier(**{"n_estimators": 4, "num_leaves": 6, **more})
     return to_bytes(model.fit(X, y, sample_weight=weight, eval_set=held))
 
 
@@ -100,6 +105,18 @@ def test_dask_arrays_and_two_fits_at_once(client):
     assert found == [expected, expected]
 
 
+def test_partitions_in_memory_stay_on_their_workers(client, request):
+    X, y, w = table()
+    whole = collected("dask", request, X.assign(y=y, w=w), 7).persist()
+    cluster = DaskCluster(client)
+    homes = adapter.homes_of(whole[["a", "y"]], cluster)
+    where = client.who_has(futures_of(whole))
+    assert homes == [where[key][0] for key in sorted(where)]
+    assert adapter.homes_of(whole.repartition(npartitions=3), cluster) == []
+    assert adapter.homes_of(collected("dask", request, X, 2), cluster) == []
+    assert boosted(whole, "y", "w", None) == boosted(X, y, w, None)
+
+
 @pytest.mark.parametrize("engine", ["dask", "ray"])
 def test_errors_name_the_partition_and_the_worker(engine, request):
     X, y, _ = table()
@@ -110,6 +127,45 @@ def test_errors_name_the_partition_and_the_worker(engine, request):
     notes = "\n".join(error.value.__notes__)
     assert f"on {engine.capitalize()} " in notes
     assert "partitions " in notes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["dask", "ray"])
+def test_any_workers_are_killed_at_any_time(engine, request, monkeypatch):
+    X, y, w = table(60_000)
+    expected = boosted(X, y, w, None, n_estimators=40)
+    whole = collected(engine, request, X.assign(y=y, w=w), 7)
+    pids: dict[int, int] = {}
+    place = boosting.Workers.__init__
+
+    def placed(self, *arguments):
+        place(self, *arguments)
+        pids.update(enumerate(self.call("pid")))
+
+    monkeypatch.setattr(boosting, "TablesOnWorker", NamedTables)
+    monkeypatch.setattr(boosting.Workers, "__init__", placed)
+    rng = np.random.default_rng(0)
+    for turn in range(6):
+        pids.clear()
+        ended = threading.Event()
+
+        times = rng.uniform(0.0, 1.5, 2)
+
+        def kill(times=times, turn=turn, ended=ended):
+            for k, seconds in enumerate(times):
+                while not pids and not ended.is_set():
+                    time.sleep(0.01)
+                if not ended.wait(seconds):
+                    with suppress(ProcessLookupError):
+                        os.kill(pids[(turn + k) % len(pids)], signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        with on_workers(engine, 3, monkeypatch):
+            found = boosted(whole, "y", "w", None, n_estimators=40)
+        ended.set()
+        killer.join()
+        assert found == expected, turn
 
 
 @pytest.mark.slow

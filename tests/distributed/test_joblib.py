@@ -1,4 +1,4 @@
-"""Cross-validation, pruning, imputing and stacking inside joblib's Dask and Ray backends: the same results."""
+"""Searches, pruning, stacking and imputing inside joblib's Dask and Ray backends: the same results."""
 
 from __future__ import annotations
 
@@ -54,8 +54,13 @@ def _scored(X, y):
     return cross_val_score(arboretum.XGBClassifier(n_estimators=3, unseen="ignore"), X, y, cv=3)
 
 
-@pytest.mark.parametrize("work", [_searched, _pruned, _stacked, _imputed, _scored])
-@pytest.mark.parametrize("engine", ["dask", "ray"])
+WORK = [_searched, _pruned, _stacked, _imputed, _scored]
+_ON_RAY = [  # its workers take seconds to start
+    pytest.param("ray", work, marks=() if work is _pruned else pytest.mark.slow) for work in WORK
+]
+
+
+@pytest.mark.parametrize(("engine", "work"), [*(("dask", work) for work in WORK), *_ON_RAY])
 def test_the_results_are_those_of_this_process(engine, work, request):
     X, y, _ = table(150)
     expected = work(X, y)

@@ -19,11 +19,13 @@ import numpy as np
 from arboretum.distributed import local
 from arboretum.distributed.arguments import read_tables, taken_names, without, write_tables
 from arboretum.distributed.partitions import TableShare, TablesOnWorker
+from arboretum.distributed.placement import share_out
 from arboretum.distributed.table import ClusterTable
 from arboretum.distributed.workers import Workers
-from arboretum.grow.cluster import Cluster
 
 __all__ = ["fit_in_place"]
+
+_NAMED = 6  # partitions of a worker in messages
 
 
 def fit_in_place(
@@ -34,9 +36,7 @@ def fit_in_place(
     names = taken_names(tables)
     collections = {id(t.X): t.X for t in tables if adapter.is_collection(t.X)}
     workers, shares = _placed(
-        adapter.make_cluster(model),
-        [adapter.pieces_of(X) for X in collections.values()],
-        [names[key] for key in collections],
+        adapter, model, list(collections.values()), [names[key] for key in collections]
     )
     with closing(workers):
         found = [ClusterTable(workers, t, share) for t, share in enumerate(shares)]
@@ -55,20 +55,23 @@ def fit_in_place(
 
 
 def _placed(
-    cluster: Cluster, pieces: Sequence[Sequence[Any]], taken: Sequence[tuple[str, ...]]
+    adapter: ModuleType, model: Any, given: Sequence[Any], taken: Sequence[tuple[str, ...]]
 ) -> tuple[Workers, list[list[tuple[int, ...]]]]:
-    """Put the pieces of all tables on workers; return which pieces of each table every worker has."""
-    n_workers = min(len(cluster.workers()), max(map(len, pieces)))
-    shares = [
-        [tuple(some.tolist()) for some in np.array_split(np.arange(len(each)), n_workers)]
-        for each in pieces
-    ]
+    """Put the pieces of collections on workers; return which pieces of each every worker has."""
+    cluster = adapter.make_cluster(model)
+    pieces = [adapter.pieces_of(X) for X in given]
+    homes = [adapter.homes_of(X, cluster) for X in given]
+    names = [worker.name for worker in cluster.workers()]
+    if not any(homes):
+        names = names[: max(map(len, pieces))]
+    shares = [share_out(len(each), names, own) for each, own in zip(pieces, homes)]
     arguments, labels = [], []
     for w, training in enumerate(shares[0]):
-        layouts = [TableShare(share[w], names) for share, names in zip(shares, taken)]
+        own = [TableShare(share[w], columns) for share, columns in zip(shares, taken)]
         mine = [each[k] for each, share in zip(pieces, shares) for k in share[w]]
-        arguments.append((layouts, *mine))
-        labels.append(f"partitions {training[0]} to {training[-1]}" if training else "no partition")
+        arguments.append((own, *mine))
+        some = ", ".join(map(str, training[:_NAMED])) + ", …" * (len(training) > _NAMED)
+        labels.append(f"partitions {some}" if training else "no partition")
     return Workers(cluster, TablesOnWorker, arguments, labels), shares
 
 

@@ -56,6 +56,20 @@ def pieces_of(given: Any) -> list[Any]:
     return np.ravel(given.to_delayed()).tolist()
 
 
+def homes_of(given: Any, cluster: DaskCluster) -> list[str | None]:
+    """Return the worker of every partition that is in memory, as after `persist`; nothing if none is."""
+    from distributed import futures_of, wait
+
+    n = given.npartitions
+    every = futures_of(given, client=cluster.client)
+    futures = {f.key[1]: f for f in every if isinstance(f.key, tuple)}
+    if sorted(futures) != list(range(n)):
+        return []
+    wait(list(futures.values()))
+    found = cluster.client.who_has(list(futures.values()))
+    return [next(iter(found.get(futures[k].key, ())), None) for k in range(n)]
+
+
 def make_cluster(model: Any) -> DaskCluster:
     """Return the cluster of the model's client, else of the current one."""
     return DaskCluster(vars(model).get("client"))

@@ -26,6 +26,7 @@ __all__ = ["DaskCluster"]
 
 _LOOK = 1.0  # seconds between looks at the worker
 _DIRECT = 5.0  # seconds for the first direct call
+_NOTICE = 5.0  # seconds after which the scheduler has noticed the end of a worker
 
 
 class _Handle(NamedTuple):
@@ -124,8 +125,13 @@ class DaskCluster(Cluster):
         )
 
     def _died(self, handle: _Handle, why: object) -> Died:
-        if handle.address not in self.client.scheduler_info(n_workers=-1)["workers"]:
-            self._dead.add(handle.address)
+        """Return the death; objects are placed on that worker again only if it lives."""
+        end = time.monotonic() + _NOTICE
+        while handle.address in self.client.scheduler_info(n_workers=-1)["workers"]:
+            if time.monotonic() > end:
+                return Died(str(why))
+            time.sleep(0.02)
+        self._dead.add(handle.address)
         return Died(str(why))
 
     def _wait_until_made(self, handle: _Handle) -> None:

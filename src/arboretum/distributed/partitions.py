@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from arboretum.grow.bins.bins import Bins
     from arboretum.predict.ensemble import Ensemble
 
-__all__ = ["TableShare", "Look", "Partitions", "Encoding", "TablesOnWorker", "join_matrices"]
+__all__ = ["Encoding", "Look", "Partitions", "TableShare", "TablesOnWorker", "join_matrices"]
 
 
 class Encoding(NamedTuple):

@@ -68,6 +68,11 @@ def pieces_of(given: Any) -> list[Any]:
     return [ref for bundle in bundles for ref in bundle.block_refs]
 
 
+def homes_of(given: Any, cluster: RayCluster) -> list[str | None]:
+    """Return nothing: Ray moves blocks to the actors, whose nodes it chooses."""
+    return []
+
+
 def frame_of_blocks(blocks: list[Any]) -> Any:
     """Return blocks, tables of Arrow or frames of pandas, as one frame."""
     import pandas as pd

@@ -19,7 +19,7 @@ from arboretum.boosting.second_order.sharded import ShardedTable
 from arboretum.data.matrix import DenseMatrix, Matrix
 from arboretum.data.parts import CategoryCounts, join_parts
 from arboretum.data.schema import Schema
-from arboretum.distributed.partitions import Look, Encoding, join_matrices
+from arboretum.distributed.partitions import Encoding, Look, join_matrices
 from arboretum.distributed.workers import Workers
 from arboretum.errors import DataError
 from arboretum.grow.bins.in_parts import TableInParts
