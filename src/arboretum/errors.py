@@ -7,9 +7,9 @@
     └── WorkerError      workers of a cluster were lost too often              (also RuntimeError)
 
 Every message states what is wrong, where, and what to do next. All but the last are ValueErrors too, because
-that is what scikit-learn's own tools expect to catch. A `SuspiciousColumnWarning` names columns that will probably
-harm a model (data/column_warnings.py), an `UnseenCategoryWarning` categories that the training table
-did not have.
+that is what scikit-learn's own tools expect to catch. A `SuspiciousColumnWarning` names columns that will
+probably harm a model (data/column_warnings.py), an `UnseenCategoryWarning` categories that the training
+table did not have.
 """
 
 

@@ -28,7 +28,7 @@ class Counted(InProcess):
 
     def __init__(self, deaths=(), threads=1):
         super().__init__(threads)
-        self.deaths, self.messages, self.bytes = set(deaths), {}, 0
+        self.deaths, self.messages, self.bytes, self.died = set(deaths), {}, 0, 0
 
     def call_each(self, name, arguments):
         self.messages[name] = self.messages.get(name, 0) + 1
@@ -36,7 +36,7 @@ class Counted(InProcess):
 
     def send(self, i, handle, name, arguments):
         if handle is None or (i, sum(self.messages.values())) in self.deaths:
-            self.objects[i] = None
+            self.objects[i], self.died = None, self.died + 1
             raise Died
         return super().send(i, handle, name, arguments)
 

@@ -91,12 +91,13 @@ COUNTERS = np.dtype(
         ("waiting", np.int64),  # leaves that have a split and are not split yet
         ("free_slots", np.int64),  # of histograms
         ("failed", np.int64),  # a derivative was infinite or NaN, or h was negative
+        ("level", np.int64),  # cuts of a symmetric tree so far
     ],
     align=True,
 )
 
 # kinds of tasks (gradient/grow.py)
-SCALE, FILL, PART, COUNT, MERGE, SCAN, SUM = range(7)
+SCALE, FILL, PART, COUNT, MERGE, SCAN, SUM, SHARE = range(8)
 TASK = np.dtype(
     [
         ("kind", np.int64),
@@ -109,7 +110,7 @@ TASK = np.dtype(
         ("n_scanned", np.int64),  # nodes whose best splits are searched: up to two
         ("scanned", np.int64, (2,)),  # which ones
         ("n_features", np.int64, (2,)),  # how many each of them may split on
-        ("ticks", np.int64, (7,)),  # time spent so far, by kind of task: for benchmarks
+        ("ticks", np.int64, (8,)),  # time spent so far, by kind of task: for benchmarks
     ],
     align=True,
 )

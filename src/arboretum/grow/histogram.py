@@ -38,7 +38,7 @@ from arboretum.engine.second_order.loss import find_derive
 from arboretum.engine.second_order.nodes import GrowingTree, State, Store
 from arboretum.engine.second_order.pack import GivenRows, Scales
 from arboretum.engine.second_order.score import Features, SplitRules, SplitScratch
-from arboretum.errors import DataError
+from arboretum.errors import DataError, ParameterError
 from arboretum.grow.decoding import GrownNodes, Logged
 from arboretum.grow.grower import Grown, GrowTarget, rest_of
 
@@ -57,6 +57,7 @@ __all__ = [
     "found",
     "given_of",
     "make_given",
+    "most_leaves",
     "new_draw",
     "new_log",
     "new_scales",
@@ -67,6 +68,7 @@ MOST_LOGGED = 1 << 18  # nodes that a round of small trees may have
 MANY_CODES = 1 << 24  # of all trees of a call, for about a tenth of a second: Ctrl-C waits so long
 NOT_GOOD = "derivatives must be finite, and second ones not negative"
 POOL = 1 << 29  # bytes for histograms of leaves that wait
+MOST_OF_A_LEVEL = 1 << 31  # the same, for all leaves of a symmetric tree
 LOG = 1 << 13  # nodes of small trees that are written down before a new log is made
 _NO_ROWS, _NO_FACTORS = np.empty(0, np.uint32), np.empty(0, np.float32)
 
@@ -210,6 +212,7 @@ class HistogramGrower:
         self.groups = np.empty((0, 0), np.uint64) if groups is None else groups
         self.threads = teams.crew(n_jobs)
         self.scratch = [self._new_scratch() for _ in range(self.threads)]
+        self.scales = new_scales(1)
         self._tree: GrowingTree | None = None
         self._parts: tuple[SplitRules, Parts] | None = None
         self._log, self._logged = new_log(0, 0), 0
@@ -273,6 +276,7 @@ class HistogramGrower:
             bits=gain.view(np.int64),
             order=np.empty(bins, np.int64),
             ratio=np.empty(bins),
+            gains=np.empty((2, bins)),
             best=record_table(1, SPLIT),
             members=np.zeros(self._words(longest), np.uint32),
             small=np.zeros(tile, np.int64),
@@ -297,10 +301,11 @@ class HistogramGrower:
             return old._replace(draw=old.draw._replace(features=columns))
         n = self.store.codes.shape[1]
         table = self.n_bins * (1 if n <= histogram.FULL else 2)  # whole numbers
-        slots = min(leaves + 2, max(self.pool // (8 * table), 8))
+        slots = self.slots_for(leaves, 8 * table)
         self._tree = new = self.new_tree(columns, n_nodes, leaves, (slots, table), n_rows)
         if old is not None:
             self._tree = new._replace(lists=old.lists, leaf_of=old.leaf_of)
+        self.scales = new_scales(new.ranges.shape[1])
         return self._tree
 
     def new_tree(
@@ -313,7 +318,6 @@ class HistogramGrower:
         n = self.store.codes.shape[1]
         blocks = 1 if self.threads == 1 else min(2 * self.threads, 1 + (n_rows >> 14))
         pieces, words = 2 * self.threads, len(self.scratch[0].members)
-        self.scales = new_scales(blocks)
         return GrowingTree(
             nodes=record_table(n_nodes, NODE),
             members=np.zeros((n_nodes, words), np.uint32),
@@ -332,6 +336,18 @@ class HistogramGrower:
             best=record_table(pieces, SPLIT),
             best_members=np.zeros((pieces, words), np.uint32),
         )
+
+    def slots_for(self, leaves: int, size: int) -> int:
+        """Return for how many leaves there is room for histograms of ``size`` bytes."""
+        if not self.rules.symmetric:
+            return min(leaves + 2, max(self.pool // size, 8))
+        needed = (leaves // 2 + 1) * size  # the last level is not searched
+        if needed > MOST_OF_A_LEVEL:
+            raise ParameterError(
+                f"a symmetric tree with max_depth={self.rules.max_depth} keeps the histograms of a whole "
+                f"level, here {needed / 1e9:.1f} GB: use a smaller max_depth or fewer bins"
+            )
+        return leaves + 2
 
     # ------------------------------------------------------------------ growing
     def grow(self, target: GrowTarget, rows: np.ndarray | None, key: int) -> Grown:

@@ -1,4 +1,4 @@
-"""Some rows of a table in bins, on a worker: what a tree that grows on many shards asks of each.
+"""Some rows of a table in bins, on a worker: a shard's part of growing a tree.
 
     hold      the codes of the rows, and which rows of the whole table they are
     begin     derivatives become entries; the root's histograms
@@ -7,12 +7,13 @@
     leaves    the leaf of every row
 
 All numbers returned are whole, so sums over shards depend neither on how rows are cut into shards nor on the
-order of replies. Nothing is kept from one tree for the next.
+order of replies. Nothing is kept from one tree for the next, or margins and derivatives are (kept_rows.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,6 +31,7 @@ from arboretum.errors import DataError
 from arboretum.grow.decoding import GrownNodes
 from arboretum.grow.grower import rest_of
 from arboretum.grow.histogram import HistogramGrower, features_of
+from arboretum.grow.kept_rows import Added, Derive, KeptRows
 
 if TYPE_CHECKING:
     from arboretum.engine.second_order.score import SplitRules, SplitScratch
@@ -44,9 +46,11 @@ _ADD = 1  # nanoseconds that a code takes to be added to a histogram
 class Beginning(NamedTuple):
     """What a tree is grown for, in one shard."""
 
-    g: np.ndarray  # (n_rows,) float32, of the shard's rows
-    h: np.ndarray
-    rows: np.ndarray | None  # uint32, the shard's rows that take part, by their place here; None: all
+    # of the shard's rows, (n_rows,) float32; or those that it keeps for an output
+    derivatives: tuple[np.ndarray, np.ndarray] | int
+    rows: (
+        np.ndarray | None
+    )  # uint32, the shard's rows that take part, by their place here; None: all
     factor: np.ndarray  # float32, their weights; empty: 1
     most: float  # the largest factor in all shards
     key: int
@@ -87,7 +91,7 @@ def small_numbers(n: int) -> type[np.generic]:
 class Shard:
     """Some rows of a table in bins.
 
-    An object on a worker derives from it: it reads its rows, calls `hold` with their codes, and lets go of them.
+    An object on a worker derives from it: it reads rows, calls `hold` with their codes, and frees the rows.
     """
 
     # ------------------------------------------------------------------ before the first tree
@@ -126,14 +130,13 @@ class Shard:
         self._has_leaves = False
 
     # ------------------------------------------------------------------ a tree
-    def begin(self, task: Beginning) -> Counts:
-        """Begin a tree; return the histograms of its root."""
+    def begin(self, task: Beginning, added: Sequence[Added] = ()) -> Counts:
+        """Begin a tree, after others were added to the margins; return the histograms of its root."""
+        self.add(added)
         rows, grower = task.rows, self._grower
         drawn = np.empty(0, np.uint32) if rows is None else writable(rows)
-        given = GivenRows(
-            writable(task.g), writable(task.h), drawn, writable(task.factor), task.most,
-            np.uint64(task.key),
-        )  # fmt: skip
+        g, h = self._derivatives(task.derivatives)
+        given = GivenRows(g, h, drawn, writable(task.factor), task.most, np.uint64(task.key))
         self._drawn, self._has_leaves = rows, True
         n, spans = self._taking_part(rows)
         grower.scales.chosen[:] = task.scales
@@ -181,20 +184,52 @@ class Shard:
             found.append(own)
 
         self._share(add, self._tree.ranges.shape[1])
-        return np.sum(found, axis=0, dtype=np.int64)
+        return np.stack(found).sum(axis=0)
 
     def leaves(self, tree: GrownNodes) -> np.ndarray:
         """Return the leaf of every row in the tree that has grown."""
-        kind = small_numbers(len(tree))
-        if not self._has_leaves:  # grown before this shard was made again
-            return self._walk(tree, np.arange(self.n_rows, dtype=np.uint32)).astype(kind)
-        leaf = self._tree.leaf_of.astype(kind)
-        if self._drawn is not None:
-            others = rest_of(self._drawn, self.n_rows)
-            leaf[others] = self._walk(tree, others)
-        return leaf
+        return self._all_leaves(tree).astype(small_numbers(len(tree)))
+
+    # ------------------------------------------------------------------ rows that are kept
+    def load(
+        self, derive: Derive, y: np.ndarray, weight: np.ndarray | None, start: np.ndarray
+    ) -> None:
+        """Keep labels, weights and margins of the rows; they are those of `KeptRows`."""
+        self._kept = KeptRows(derive, y, weight, start, self._n_jobs)
+
+    def derive(self, m: int, added: Sequence[Added] = ()) -> np.ndarray:
+        """Write the derivatives of round ``m``; return the largest |g| and h of every output."""
+        self.add(added)
+        return self._kept.derive(m)
+
+    def add(self, trees: Sequence[Added]) -> None:
+        """Add trees to the margins: the one that has grown last, or any after a loss."""
+        for tree, values, output in trees:
+            self._kept.add(self._all_leaves(tree), values, output)
+            self._has_leaves = False
+
+    def margins(self, added: Sequence[Added] = ()) -> np.ndarray:
+        """Return the margins, (n_rows, n_outputs)."""
+        self.add(added)
+        return self._kept.margin
 
     # ------------------------------------------------------------------ steps of these
+    def _derivatives(
+        self, given: tuple[np.ndarray, np.ndarray] | int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        if isinstance(given, tuple):
+            return writable(given[0]), writable(given[1])
+        return self._kept.g[given], self._kept.h[given]
+
+    def _all_leaves(self, tree: GrownNodes) -> np.ndarray:
+        """Return the leaf of every row (int32), those that did not take part included."""
+        if not self._has_leaves:
+            return self._walk(tree, np.arange(self.n_rows, dtype=np.uint32)).astype(np.int32)
+        if self._drawn is not None:
+            others = rest_of(self._drawn, self.n_rows)
+            self._tree.leaf_of[others] = self._walk(tree, others)
+        return self._tree.leaf_of
+
     def _walk(self, tree: GrownNodes, rows: np.ndarray) -> np.ndarray:
         nodes = as_records(writable(tree.nodes))
         return self._grower.leaves_of(GrownNodes(nodes, writable(tree.members)), rows)
@@ -209,7 +244,7 @@ class Shard:
         return len(rows), np.column_stack([places[:-1], places[1:], shift])
 
     def _make_room(self, n_nodes: int) -> None:
-        """Have memory for so many nodes."""
+        """Double the memory for nodes if there is too little."""
         tree = self._tree
         if n_nodes <= len(tree.nodes):
             return
@@ -243,13 +278,15 @@ class Shard:
             np.empty((np.count_nonzero(is_packed), n_bins), np.int64),
         ]
         for hist, some in zip(hists, (nodes[~is_packed], nodes[is_packed])):
-            self._share(
-                lambda worker, lo, hi, hist=hist, some=some: engine.count_nodes(
-                    self._parts, _with_hists(worker.state, hist), worker.scratch, some, lo, hi
-                ),
-                len(some) * tiles,
-            )
+            work = partial(self._count_into, hist, some)
+            self._share(work, len(some) * tiles)
         return Counts(is_packed, *hists)
+
+    def _count_into(
+        self, hists: np.ndarray, nodes: np.ndarray, worker: _Worker, start: int, end: int
+    ) -> None:
+        state = worker.state._replace(tree=worker.state.tree._replace(hists=hists))
+        engine.count_nodes(self._parts, state, worker.scratch, nodes, start, end)
 
     def _share(self, work: Callable[[_Worker, int, int], Any], n_items: int) -> None:
         """Call ``work`` for a range of items, or item by item on several threads."""
@@ -285,10 +322,6 @@ def _own(tree: GrowingTree) -> GrowingTree:
         task=as_records(np.zeros(1, TASK)),
         goes_left=np.empty_like(tree.goes_left),
     )
-
-
-def _with_hists(state: State, hists: np.ndarray) -> State:
-    return state._replace(tree=state.tree._replace(hists=hists))
 
 
 def _countdown(many: np.ndarray) -> np.ndarray:

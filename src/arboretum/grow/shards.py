@@ -1,8 +1,8 @@
 """All shards of a table: which rows each holds, calls to all of them, and what to do when one is lost.
 
-    rows of the table    0 ──────── 400 ────── 700 ──────── 1000
-    shard 0              ├──────────┤           ├────────────┤      spans (0, 400), (700, 1000)
-    shard 1                         ├──────────┤                    spans (400, 700)
+rows of the table    0 ──────── 400 ────── 700 ──────── 1000
+shard 0              ├──────────┤           ├────────────┤      spans (0, 400), (700, 1000)
+shard 1                         ├──────────┤                    spans (400, 700)
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ class Shards:
         self.n_rows = sum(self.sizes)
         self._losses: Counter[int] = Counter()
         self._rules: SplitRules | None = None
+        # brings shards that were made again to where the others are; may raise `Lost`
+        self.reload: Callable[[list[int]], Any] = _nothing_kept
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -62,7 +64,7 @@ class Shards:
 
     def join(self, parts: Sequence[np.ndarray]) -> np.ndarray:
         """Return the values of all rows from those of every shard."""
-        whole = np.empty(self.n_rows, np.result_type(*parts) if parts else np.float64)
+        whole = np.empty((self.n_rows, *parts[0].shape[1:]), np.result_type(*parts))
         for some, values in zip(self.spans, parts, strict=True):
             at = 0
             for lo, hi in some:
@@ -71,7 +73,7 @@ class Shards:
         return whole
 
     def cut_rows(self, rows: np.ndarray, factor: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return, for every shard, which of some rows are its own, by their place there, and their factors."""
+        """Return the places of some rows in every shard, and their factors."""
         found = []
         for some in self.spans:
             places = np.searchsorted(rows, some)
@@ -104,6 +106,14 @@ class Shards:
         return [replies[i] for i in range(len(self))]
 
     # ------------------------------------------------------------------ losses
+    def repeat(self, work: Callable[[], Any]) -> Any:
+        """Return what ``work`` returns once no shard is lost while it runs; lost ones are made again."""
+        while True:
+            try:
+                return work()
+            except Lost as lost:
+                self.recover(lost)
+
     def recover(self, lost: Lost) -> None:
         """Make lost shards again; raise an error for one that is lost for the third time."""
         missing = set(lost.which)
@@ -113,6 +123,7 @@ class Shards:
             try:
                 self.restore(which)
                 self.cluster.call_some(which, "prepare", self._rules)
+                self.reload(which)
                 return
             except Lost as more:
                 missing |= set(more.which)
@@ -134,6 +145,10 @@ class Shards:
             f"the workers left have {known or 'no memory: there are none'}. Use more or larger workers, or "
             "more and smaller partitions."
         )
+
+
+def _nothing_kept(which: list[int]) -> None:
+    """Shards keep nothing between trees."""
 
 
 def _pieces(pieces: Sequence[np.ndarray], like: np.ndarray) -> np.ndarray:

@@ -48,6 +48,7 @@ without them.
     lightgbm_splits.py      cuts of bins, sorted categories
     gradient_scan.py  + the splits of both by running sums, for nodes of many rows
     random_cuts.py    + one random cut per column and node: extra_trees
+    symmetric.py      + one cut for all leaves of a level, and a table of 2^d answers
     lightgbm.py       leaf by leaf, the best first
     lightgbm_sampling.py    fewer rows (GOSS), fewer columns (EFB)
     lightgbm_boosting.py    LightGBM whole: bins, bundles, samples, leaves, rounds
@@ -121,6 +122,7 @@ from arboretum.textbook.small_tables import *
 from arboretum.textbook.splits import *
 from arboretum.textbook.stacking import *
 from arboretum.textbook.stagewise_modelling import *
+from arboretum.textbook.symmetric import *
 from arboretum.textbook.system_design import *
 from arboretum.textbook.tables import *
 from arboretum.textbook.taylor import *

@@ -97,6 +97,7 @@ def test_words_samples_and_files(way, tmp_path):
         ({"sketch_eps": 0.1, "max_bin": 9}, "give one of them"),
         ({"sketch_eps": 0.1, "tree_method": "hist"}, "needs tree_method='approx'"),
         ({"proposals": "local", "max_leaves": 4}, "does not support grow_policy"),
+        ({"proposals": "local", "grow_policy": "symmetric"}, "does not support grow_policy"),
         ({"proposals": "local", "monotone_constraints": (1, 0, 0)}, "does not support monotone"),
         (
             {"proposals": "local", "interaction_constraints": [[0, 1]]},

@@ -122,6 +122,12 @@ BAD = {
     "exact leaves": (lambda: _fit(XGBRegressor(tree_method="exact", max_leaves=4)), "level by level"),
     "endless trees": (
         lambda: _fit(XGBRegressor(grow_policy="lossguide", max_depth=0)), "needs a limit"),
+    "exact levels": (
+        lambda: _fit(XGBRegressor(tree_method="exact", grow_policy="symmetric")), "use 'hist'"),
+    "endless levels": (
+        lambda: _fit(XGBRegressor(grow_policy="symmetric", max_depth=0)), "whole levels"),
+    "leaves of levels": (
+        lambda: _fit(XGBRegressor(grow_policy="symmetric", max_leaves=9)), "no max_leaves"),
     "kinds": (lambda: _fit(XGBRegressor(feature_types=["x"] * 5)), "feature_types"),
     "weights of columns": (lambda: _fit(XGBRegressor(), feature_weights=[1] * 5), "equal probability"),
     # going on

@@ -43,6 +43,7 @@ def _large(n=40_000):
         {},
         {"tree_method": "approx", "n_estimators": 3},
         {"grow_policy": "lossguide", "max_leaves": 40},
+        {"grow_policy": "symmetric"},
         {"booster": "dart", "rate_drop": 0.4, "num_parallel_tree": 2, "n_estimators": 4},
         {"max_bin": 400},
     ],
@@ -337,6 +338,7 @@ def test_a_snapshot_that_cannot_be_written_does_not_end_the_fit(tmp_path, monkey
     [
         {},
         {"grow_policy": "lossguide", "max_leaves": 20, "max_depth": 0},
+        {"grow_policy": "symmetric", "colsample_bylevel": 0.6},
         {"subsample": 0.5, "colsample_bynode": 0.5},
         {"booster": "dart", "rate_drop": 0.5, "reg_alpha": 0.5},
         {"max_bin": 20},

@@ -21,7 +21,8 @@ def new_scratch(n):
     best["gain"], best["feature"] = -np.inf, -1
     return SplitScratch(
         whole[0], whole[1], whole[2], whole[3], np.empty(n + 1), gain, gain.view(np.int64),
-        whole[4], np.empty(n + 1), best, np.zeros(n // 32 + 1, np.uint32), np.zeros(0, np.int64),
+        whole[4], np.empty(n + 1), np.empty((2, n + 1)), best, np.zeros(n // 32 + 1, np.uint32),
+        np.zeros(0, np.int64),
     )  # fmt: skip
 
 

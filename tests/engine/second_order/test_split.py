@@ -33,7 +33,7 @@ def _scratch(bins: int) -> SplitScratch:
     gain, whole = np.empty(bins), lambda n: np.empty(n, np.int64)
     return SplitScratch(
         whole(bins + 1), whole(bins + 1), whole(bins), whole(bins), np.empty(bins), gain,
-        gain.view(np.int64), whole(bins), np.empty(bins), record_table(1, SPLIT),
+        gain.view(np.int64), whole(bins), np.empty(bins), np.empty((2, bins)), record_table(1, SPLIT),
         np.zeros(0, np.uint32), whole(1),
     )  # fmt: skip
 

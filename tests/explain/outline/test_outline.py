@@ -45,6 +45,7 @@ GRADIENT = {
         n_estimators=2, tree_method="approx", subsample=0.7, colsample_bynode=0.6, random_state=1
     ),
     "XGB monotone": lambda: arb.XGBRegressor(n_estimators=2, monotone_constraints={"age": 1}),
+    "XGB symmetric": lambda: arb.XGBRegressor(n_estimators=2, grow_policy="symmetric"),
     "LGBM": lambda: arb.LGBMClassifier(n_estimators=2, min_child_samples=5, verbose=-1),
     "LGBM random cuts": lambda: arb.LGBMRegressor(
         n_estimators=2, min_child_samples=5, extra_trees=True, min_data_per_group=5, verbose=-1

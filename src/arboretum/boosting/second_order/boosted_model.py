@@ -84,7 +84,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
             ensemble = ensemble.rounds(0, watch.best[0] + 1)
         self.objective_, self.ensemble_ = recipe.objective, ensemble
         self.evals_result_, self._best = watch.history, watch.best
-        self.seed_, self._n_rows = recipe.plan.seed, len(booster.margin)
+        self.seed_, self._n_rows = recipe.plan.seed, len(booster.training.y)
         self.interrupted_ = interrupted  # used by `_end_fit`, after the API has kept its own part
         return watch
 

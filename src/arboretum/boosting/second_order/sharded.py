@@ -34,7 +34,10 @@ class ShardedTable:
 
     def __init__(self, shards: Shards, bins: Bins, schema: Schema, plan: BoostPlan) -> None:
         n_wide = int(np.count_nonzero(bins.is_wide))
-        self.bins, self.schema = replace(bins, codes=bins.codes[:, :0], wide=bins.wide[:, :0]), schema
+        self.bins, self.schema = (
+            replace(bins, codes=bins.codes[:, :0], wide=bins.wide[:, :0]),
+            schema,
+        )
         self.grower = BatchGrower(
             shards, features_of(bins, plan.monotone), plan.rules, (bins.n_storage - n_wide, n_wide),
             plan.groups, plan.pool,

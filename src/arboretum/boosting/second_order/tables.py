@@ -142,20 +142,31 @@ class Draws:
         return plan.goss is not None or (plan.subsample_every > 0 and share < 1.0)
 
     def rows(
-        self, plan: BoostPlan, g: np.ndarray, h: np.ndarray, m: int, twin: int
+        self,
+        plan: BoostPlan,
+        n: int,
+        m: int,
+        twin: int,
+        g: np.ndarray | None = None,
+        h: np.ndarray | None = None,
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Return the rows of round ``m`` and their weights; None: all, with weight 1."""
+        """Return the rows of round ``m``, of n, and their weights; None: all, with weight 1.
+
+        ``g`` and ``h``, (outputs, n), are read by GOSS only.
+        """
         among = self.among
         if not self.draws_rows(plan) or (plan.goss is not None and m < plan.goss_from):
             return among, None
         seed = self.row_seeds[twin]
         if plan.goss is not None:
+            assert g is not None
+            assert h is not None
             if among is not None:
                 g, h = g[:, among], h[:, among]
             rows, factor = goss_rows(g, h, *plan.goss, seed, m)
             return (rows if among is None else among[rows]), factor
         share = plan.subsample if self.shares is None else self.shares
-        turn, n, strata = m // plan.subsample_every, g.shape[1], self.strata
+        turn, strata = m // plan.subsample_every, self.strata
         if among is not None:
             n, strata = len(among), None if strata is None else strata[among]
         rows = subsample_rows(n, share, seed, turn, groups=self.groups, strata=strata)

@@ -71,8 +71,9 @@ _OWN = {
         "have a bin each.",
     ),
     "grow_policy": _Own(
-        p.one_of("depthwise", "lossguide"), "depthwise",
-        "Split the nodes level by level, or the one with the largest gain first.",
+        p.one_of("depthwise", "lossguide", "symmetric"), "depthwise",
+        'Split the nodes level by level, or the one with the largest gain first. "symmetric", which XGBoost '
+        "does not have, tries one cut per level on all its nodes.",
     ),
     "learning_rate": _Own(
         p.real(0, open_low=True), 0.3,

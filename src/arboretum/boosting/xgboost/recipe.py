@@ -183,9 +183,9 @@ def _table_maker(model: XGBModel, training: TrainingTable, seed: int) -> TableMa
     method, max_bin = value(model, "tree_method"), int(value(model, "max_bin"))
     words = [one.name for one in training.schema.columns if one.kind == "categorical"]
     by_leaf = value(model, "grow_policy") == "lossguide" or value(model, "max_leaves")
-    n = len(training.y)
+    n, symmetric = len(training.y), value(model, "grow_policy") == "symmetric"
     if method == "auto":
-        plain = not words and not by_leaf and value(model, "gamma") == 0
+        plain = not words and not by_leaf and not symmetric and value(model, "gamma") == 0
         method = "exact" if plain and n <= min(_TINY, max_bin) else "hist"
     if method != "approx" and model.sketch_eps is not None:
         raise ParameterError("sketch_eps is the error of a sketch: it needs tree_method='approx'")
@@ -201,6 +201,10 @@ def _table_maker(model: XGBModel, training: TrainingTable, seed: int) -> TableMa
         raise ParameterError(
             "tree_method='exact' grows level by level: use 'hist' for lossguide and max_leaves"
         )
+    if symmetric:
+        raise ParameterError(
+            "tree_method='exact' finds a cut for every node: use 'hist' for grow_policy='symmetric'"
+        )
     return PresortedColumns()
 
 
@@ -214,6 +218,7 @@ def _sketches(model: XGBModel, max_bin: int, *, by_leaf: bool) -> Sketches:
     if proposals == "local":
         grown_otherwise = {
             "grow_policy='lossguide' and max_leaves": by_leaf,
+            "grow_policy='symmetric'": value(model, "grow_policy") == "symmetric",
             "monotone_constraints": model.monotone_constraints is not None,
             "interaction_constraints": model.interaction_constraints is not None,
         }
@@ -253,9 +258,14 @@ def _rules(model: XGBModel, objective: Objective, n_features: int) -> SplitRules
     step = objective.max_delta_step if model.max_delta_step is None else model.max_delta_step
     max_depth, max_leaves = value(model, "max_depth"), value(model, "max_leaves")
     by_level, by_node = _drawn(model, n_features)
-    if not max_depth and not max_leaves and value(model, "grow_policy") == "lossguide":
+    policy = value(model, "grow_policy")
+    if not max_depth and not max_leaves and policy == "lossguide":
         raise ParameterError(
             "grow_policy='lossguide' needs a limit: set max_leaves, or a max_depth above 0"
+        )
+    if policy == "symmetric" and (max_leaves or not max_depth):
+        raise ParameterError(
+            "grow_policy='symmetric' grows whole levels: set a max_depth above 0, and no max_leaves"
         )
     return SplitRules(
         l1=float(value(model, "reg_alpha")),
@@ -274,10 +284,11 @@ def _rules(model: XGBModel, objective: Objective, n_features: int) -> SplitRules
         min_group=0.0,
         max_depth=int(max_depth) or MANY,
         max_leaves=int(max_leaves) or MANY,
-        depth_first=value(model, "grow_policy") == "depthwise",
+        depth_first=policy == "depthwise",
         level_columns=by_level,
         node_columns=by_node,
         as_xgboost=True,
+        symmetric=policy == "symmetric",
     )
 
 

@@ -7,9 +7,11 @@ Rows live in shards, and every message to them takes a millisecond. So nodes are
     final    the tree of best-first growth, as far as its nodes are divided; their numbers there
 
 A node that is not divided yet counts as if its children could not be. The nodes that the replay wanted to
-divide are divided next; when there are none, the final tree is whole. Nodes divided in vain stay leaves there.
+divide are divided next; when there are none, the final tree is whole, and nodes divided in vain are leaves.
 
-    replay ─► wanted ─► shards divide and count them ─► absorb: children, their histograms and best splits ─► …
+    replay ─► wanted ─► shards divide and count them ─► absorb: children, histograms, best splits ─► …
+
+A symmetric tree needs no replay: all leaves that take the cut of a level are divided at once (`next_level`).
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import numpy as np
 
 from arboretum.engine.compiler.by_address import call_at, is_given
 from arboretum.engine.compiler.decorators import inline, kernel, subkernel
-from arboretum.engine.dtypes import SCAN
+from arboretum.engine.dtypes import SCAN, SHARE
 from arboretum.engine.second_order.histogram import LOW32, subtract
 from arboretum.engine.second_order.items import do_item
 from arboretum.engine.second_order.nodes import (
@@ -26,23 +28,40 @@ from arboretum.engine.second_order.nodes import (
     add_children,
     add_waiting,
     give_answers,
+    keep_level,
     make_root,
     may_split,
     next_leaf,
+    open_level,
     release_slot,
     take_slot,
 )
 from arboretum.engine.second_order.pack import choose_scales, find_largest
 from arboretum.engine.second_order.score import answer
 
-__all__ = ["absorb", "add_counts", "find_scales", "finish", "map_leaves", "open_root", "replay"]
-
+__all__ = [
+    "absorb",
+    "add_counts",
+    "find_largest_of",
+    "finish",
+    "map_leaves",
+    "next_level",
+    "open_root",
+    "replay",
+    "scale_by",
+]
 
 
 @kernel
-def find_scales(given, scales, n_rows):
-    """Choose the scales of a tree from the derivatives of all rows; return whether all are valid."""
-    find_largest(given, 0, len(given.g), scales.largest[0])
+def find_largest_of(given, largest):
+    """Write the largest |g| and h of all rows; largest (1,) PAIR."""
+    find_largest(given, 0, len(given.g), largest[0])
+
+
+@kernel
+def scale_by(g, h, given, scales, n_rows):
+    """Choose the scales of a tree from the largest |g| and h; return whether all derivatives are valid."""
+    scales.largest[0].g, scales.largest[0].h = g, h
     return choose_scales(given, scales, n_rows)
 
 
@@ -72,21 +91,28 @@ def add_counts(total, is_packed, wide, packed, starts):
 
 
 @subkernel
-def _scan(parts, state, scratch, k):
-    """Find the best split of a node by its histograms, which it gives back if it has none."""
-    tree, task, node, rules = state.tree, state.tree.task[0], state.tree.nodes[k], state.rules
-    node.split.gain, node.split.feature = -np.inf, -1
-    if node.slot < 0 or not may_split(tree, k, rules):
-        release_slot(tree, k)
-        return
-    task.kind, task.pieces, task.scanned[0] = SCAN, 1, k
+def _scan(parts, state, scratch, number):
+    """Find the best split of a node, or of a level of a symmetric tree."""
+    tree, task = state.tree, state.tree.task[0]
+    task.kind, task.pieces, task.scanned[0] = SCAN, 1, number
     if is_given(parts.draw):
-        call_at(parts.draw, (tree, rules, k, state.given.key, 0))
+        call_at(parts.draw, (tree, state.rules, number, state.given.key, 0))
     else:
         task.n_features[0] = len(tree.draw.features)
         for f in range(len(tree.draw.features)):
             tree.draw.drawn[0, f] = tree.draw.features[f]
     do_item(parts, state, scratch, 0)
+
+
+@subkernel
+def _scan_node(parts, state, scratch, k):
+    """Find the best split of a node by its histograms, which it gives back if it has none."""
+    tree, node, rules = state.tree, state.tree.nodes[k], state.rules
+    node.split.gain, node.split.feature = -np.inf, -1
+    if node.slot < 0 or not may_split(tree, k, rules):
+        release_slot(tree, k)
+        return
+    _scan(parts, state, scratch, k)
     node.split = tree.best[0]
     if node.split.feature < 0 or tree.counters[0].free_slots < SPARE_SLOTS:
         release_slot(tree, k)
@@ -106,7 +132,8 @@ def open_root(parts, state, scratch, n_rows, hist):
     """Make the root of a tree on ``n_rows`` rows, with its histograms (n_sums,) int64."""
     tree, counters, rules = state.tree, state.tree.counters[0], state.rules
     slots = len(tree.hists)
-    counters.nodes, counters.leaves, counters.free_slots = 1, 1, slots
+    counters.nodes, counters.leaves, counters.free_slots, counters.level = 1, 1, slots, 0
+    counters.waiting = 0
     for k in range(slots):
         tree.free_slots[k] = slots - 1 - k
     make_root(tree, n_rows, take_slot(tree))
@@ -118,7 +145,8 @@ def open_root(parts, state, scratch, n_rows, hist):
     g, h = np.float64(root.sum_g) * unit.g, np.float64(root.sum_h) * unit.h
     root.answer = answer(g, h, np.float64(n_rows), np.nan, -np.inf, np.inf, rules.l2, rules)
     _copy(hist, tree.hists[root.slot])
-    _scan(parts, state, scratch, 0)
+    if not rules.symmetric:
+        _scan_node(parts, state, scratch, 0)
 
 
 @kernel
@@ -147,8 +175,29 @@ def absorb(parts, state, scratch, orders, n_left, counted):
             nodes[child].slot = take_slot(tree)
             _copy(counted[at], tree.hists[nodes[child].slot])
             at += 1
-        for child in range(left, left + 2):
-            _scan(parts, state, scratch, child)
+        for child in range(left, left + 0 if state.rules.symmetric else left + 2):
+            _scan_node(parts, state, scratch, child)
+
+
+@kernel
+def next_level(parts, state, scratch, wanted):
+    """Find the cut of the next level of a symmetric tree; return how many leaves take it.
+
+    wanted (n_nodes,) int64, written: these leaves.
+    """
+    tree, rules, counters = state.tree, state.rules, state.tree.counters[0]
+    if not may_split(tree, 0, rules):
+        return 0
+    _scan(parts, state, scratch, counters.level)
+    if not keep_level(tree, 1):
+        return 0
+    tree.task[0].kind = SHARE
+    do_item(parts, state, scratch, 0)
+    open_level(tree, rules)
+    many = counters.waiting
+    for k in range(many):
+        wanted[k] = next_leaf(tree, rules)
+    return many
 
 
 @kernel
@@ -156,7 +205,7 @@ def replay(ahead, final, index_of, wanted, rules):
     """Go through best-first growth; return how many nodes must be divided for it to go on.
 
     index_of (n_nodes,) int64, written: for a node of the final tree its number among those ahead, -1 for
-    children that are not known; wanted (n_nodes,) int64, written: the nodes to divide, in the order of growth.
+    children that are not known; wanted (n_nodes,) int64, written: the nodes to divide, in their order.
     """
     counters, many = final.counters[0], 0
     counters.nodes, counters.leaves, counters.waiting = 1, 1, 0

@@ -18,7 +18,7 @@ from arboretum.engine.compiler.decorators import inline, subkernel
 from arboretum.engine.dtypes import CATEGORIES
 from arboretum.engine.second_order.score import answer, is_worth, keep_best, rows_of, score
 
-__all__ = ["order_by_ratio", "scan_categories", "set_members"]
+__all__ = ["order_by_answer", "order_by_ratio", "scan_categories", "set_members"]
 
 _RUN = 16  # up to this many categories are sorted by insertion
 _CLEARLY = 1.0 - 1e-10  # a number times this is smaller by more than rounding
@@ -114,7 +114,7 @@ def order_by_ratio(n, node, rules, scratch):
 
 
 @subkernel
-def _order_by_answer(n, node, rules, scratch):
+def order_by_answer(n, node, rules, scratch):
     """Order all categories by the value that each would predict alone."""
     g, h, order, ratio = scratch.g, scratch.h, scratch.order, scratch.ratio
     for b in range(n):
@@ -176,7 +176,7 @@ def _scan_by_ratio(f, n, node, rules, scratch):
 def _scan_by_answer(f, n, node, rules, scratch):
     """Try beginnings and ends of the order of XGBoost; the beginning goes left."""
     g, h, order = scratch.g, scratch.h, scratch.order
-    _order_by_answer(n, node, rules, scratch)
+    order_by_answer(n, node, rules, scratch)
     longest = min(rules.max_cat_threshold, n) - 1
     missing, last = g[n] != 0 or h[n] != 0, -_ONE
     for side in range(2):

@@ -12,6 +12,9 @@ the leader of the team (engine/team.py) goes on to the next:
                                            ├────── while a leaf may be split ┘
                                            └→ SUM
 
+In a symmetric tree all leaves have one cut (symmetric.py). A level begins with SCAN → SHARE; then the leaves
+that take the cut are partitioned and counted one after the other.
+
 Sums are integers and the first of equal splits is kept, so the tree is the same for any number of threads,
 blocks and pieces.
 """
@@ -24,17 +27,19 @@ from arboretum.engine import team as teams
 from arboretum.engine.atomic import ticks
 from arboretum.engine.compiler.by_address import call_at, is_given
 from arboretum.engine.compiler.decorators import inline, kernel, subkernel
-from arboretum.engine.dtypes import COUNT, FILL, MERGE, PART, SCALE, SCAN, SUM
+from arboretum.engine.dtypes import COUNT, FILL, MERGE, PART, SCALE, SCAN, SHARE, SUM
 from arboretum.engine.second_order.histogram import LOW32
 from arboretum.engine.second_order.items import do_item
 from arboretum.engine.second_order.nodes import (
     add_children,
     fill_sides,
     give_answers,
+    keep_level,
     keep_split,
     make_root,
     may_split,
     next_leaf,
+    open_level,
     release_slot,
     take_slot,
 )
@@ -55,7 +60,7 @@ def _begin(state, n_rows):
     """Begin a tree: make the root; the first task finds the largest derivatives."""
     tree, counters, slots = state.tree, state.tree.counters[0], len(state.tree.hists)
     counters.nodes, counters.leaves, counters.waiting, counters.failed = 1, 1, 0, 0
-    counters.free_slots = slots
+    counters.free_slots, counters.level = slots, 0
     for k in range(slots):
         tree.free_slots[k] = slots - 1 - k
     make_root(tree, n_rows, take_slot(tree))
@@ -114,15 +119,17 @@ def _know_root(state):
 
 @subkernel
 def _scan(parts, state):
-    """Describe the search for the best splits of the root, or the last two nodes; 0: none may be split."""
-    tree, task, rules, n_nodes = (
-        state.tree,
-        state.tree.task[0],
-        state.rules,
-        state.tree.counters[0].nodes,
-    )
+    """Describe the search for the best splits of the root, or the last two nodes; 0: none may be split.
+
+    A level of a symmetric tree is searched as one node is, whose number is that of the level.
+    """
+    tree, task, rules = state.tree, state.tree.task[0], state.rules
+    counters = tree.counters[0]
+    first, last = max(counters.nodes - 2, 0), counters.nodes
+    if rules.symmetric:
+        first, last = counters.level, counters.level + 1
     many = np.int64(0)
-    for node in range(max(n_nodes - 2, 0), n_nodes):
+    for node in range(first, last):
         if not may_split(tree, node, rules):
             release_slot(tree, node)
             continue
@@ -136,7 +143,7 @@ def _scan(parts, state):
         many += 1
     starts = state.store.starts
     mean = starts[len(starts) - 1] // (len(starts) - 1)
-    few = task.n_features[0] * mean < _FEW_BINS
+    few = task.n_features[0] * mean * (counters.leaves if rules.symmetric else 1) < _FEW_BINS
     task.n_scanned, task.pieces = many, 1 if few else task.threads
     return _task(tree, SCAN, many * task.pieces, few)
 
@@ -172,7 +179,7 @@ def _next_to_count(state):
     kind, node = tree.task[0].kind, tree.task[0].node
     if kind == FILL:
         return _ROOT, _NOBODY, _NOBODY
-    if kind == SCAN:
+    if kind in (SCAN, SHARE):
         return _NOBODY, _NOBODY, _NOBODY
     if kind != PART:
         return tree.task[0].count_next, _NOBODY, _NOBODY
@@ -208,7 +215,7 @@ def _go_on(parts, state):
     Everything is called from one place: a function called from several is compiled several times.
     """
     tree, task, counters = state.tree, state.tree.task[0], state.tree.counters[0]
-    kind = task.kind
+    kind, rules = task.kind, state.rules
     if kind == SCALE:
         if not choose_scales(state.given, state.scales, len(state.given.g)):
             counters.failed = 1
@@ -223,9 +230,14 @@ def _go_on(parts, state):
     node, parent_slot, count_next = _next_to_count(state)
     if node >= 0:
         return _count(state, node, parent_slot, count_next)
-    if kind == SCAN:
+    if kind == SCAN and rules.symmetric:
+        if keep_level(tree, task.pieces):
+            return _task(tree, SHARE, 1, True)
+    elif kind == SCAN:
         _keep_splits(state)
-    elif kind != PART:  # counted
+    elif kind == SHARE:
+        open_level(tree, rules)
+    elif kind != PART and not (rules.symmetric and counters.waiting):  # counted
         if counters.nodes == 1:
             _know_root(state)
         n_items = _scan(parts, state)

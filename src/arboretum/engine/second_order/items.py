@@ -5,7 +5,8 @@
     PART      a block of rows: a node's entries to the other list, left ones first, right ones last
     COUNT     a tile of columns, over a group of blocks if tiles cannot be distributed evenly
     MERGE     a tile of columns: the groups' histograms added up
-    SCAN      a range of the features of one of two children
+    SCAN      a range of the features of one of two children, or of a level
+    SHARE     the nodes of a level that take its cut
     SUM       a block of rows: Σg and Σh of the leaves at fine scales
 
 Items of a task write to separate memory. They are done by separate kernels, called by address
@@ -16,6 +17,7 @@ several processes at once, and only if a table needs them (`find_parts`):
     do_count    PART, COUNT, MERGE     and the one loop that counts tiles of the table's width
     do_wide     PART, COUNT            for columns of more than 255 bins
     do_scan     SCAN                   or `do_drawn`, if one random cut of every column is tried
+    do_level    SCAN, SHARE            instead, if all nodes of a level have the same cut
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ import numpy as np
 from arboretum.engine.atomic import prefetch
 from arboretum.engine.compiler.by_address import address_of, call_at
 from arboretum.engine.compiler.decorators import inline, kernel, subkernel
-from arboretum.engine.dtypes import COUNT, FILL, MERGE, PART, SCALE, SCAN
+from arboretum.engine.dtypes import COUNT, FILL, MERGE, PART, SCALE, SCAN, SHARE
 from arboretum.engine.random import mix
 from arboretum.engine.second_order.draw import draw_columns
 from arboretum.engine.second_order.histogram import (
@@ -49,15 +51,9 @@ from arboretum.engine.second_order.pack import (
     mark_rows,
 )
 from arboretum.engine.second_order.random_cuts import CUTS, best_drawn
-from arboretum.engine.second_order.score import (
-    ScannedNode,
-    SplitScratch,
-    answer,
-    is_plain,
-    plain_score,
-    score,
-)
+from arboretum.engine.second_order.score import SplitScratch, scanned_node
 from arboretum.engine.second_order.split import best_of
+from arboretum.engine.second_order.symmetric import best_of_level, share_split
 
 __all__ = ["Parts", "do_item", "find_counting", "find_parts", "find_scanning"]
 
@@ -245,26 +241,6 @@ def do_wide(store, tree, features, scratch, counter, item):
 
 # ---------------------------------------------------------------------- features are scanned
 @inline
-def _scanned_node(tree, item, rules, scales):
-    """Return the node that an item of SCAN searches."""
-    task = tree.task[0]
-    node, unit = tree.nodes[task.scanned[item // task.pieces]], scales.chosen[0].unit
-    rows, lower, upper = np.float64(node.rows), node.lower, node.upper
-    g, h = np.float64(node.sum_g) * unit.g, np.float64(node.sum_h) * unit.h
-    plain = is_plain(lower, upper, rules)
-    itself = now = plain_score(g, h, rules.l2)
-    if not plain:
-        b = answer(g, h, rows, node.answer, lower, upper, rules.l2, rules)
-        itself = score(g, h, b, rules.l2, rules)
-        now = score(g, h, node.answer, rules.l2, rules) if rules.path_smooth > 0.0 else itself
-    share = rows / np.float64(node.sum_h) if node.sum_h > 0 else 0.0
-    return ScannedNode(
-        node.sum_g, node.sum_h, unit.g, unit.h, rows, node.answer, lower, upper, share, plain, itself,
-        now,
-    )  # fmt: skip
-
-
-@inline
 def _range_of(tree, item):
     """Return the side of an item of SCAN, and the first and the last of its features."""
     task = tree.task[0]
@@ -285,9 +261,9 @@ def _keep_found(tree, item, scratch):
 def do_scan(store, tree, features, rules, scales, scratch, key, item):
     """Do one item of SCAN; ``key`` is not used."""
     side, first, last = _range_of(tree, item)
-    best, node = tree.best[item], _scanned_node(tree, item, rules, scales)
+    best, scanned = tree.best[item], tree.nodes[tree.task[0].scanned[side]]
+    node, hist = scanned_node(scanned, scales.chosen[0].unit, rules), tree.hists[scanned.slot]
     best.gain, best.feature = -np.inf, -1
-    hist = tree.hists[tree.nodes[tree.task[0].scanned[side]].slot]
     if first < last:
         drawn = tree.draw.drawn[side]
         best_of(hist, store.starts, drawn, first, last, features, node, rules, scratch)
@@ -298,10 +274,10 @@ def do_scan(store, tree, features, rules, scales, scratch, key, item):
 def do_drawn(store, tree, features, rules, scales, scratch, key, item):
     """Do one item of SCAN where one cut of every feature is drawn; ``key`` is that of the tree."""
     side, first, last = _range_of(tree, item)
-    best, node = tree.best[item], _scanned_node(tree, item, rules, scales)
+    best, number = tree.best[item], tree.task[0].scanned[side]
+    scanned = tree.nodes[number]
+    node, hist = scanned_node(scanned, scales.chosen[0].unit, rules), tree.hists[scanned.slot]
     best.gain, best.feature = -np.inf, -1
-    number = tree.task[0].scanned[side]
-    hist = tree.hists[tree.nodes[number].slot]
     mine = mix(mix(mix(key, np.uint64(CUTS)), np.uint64(rules.cut_seed)), np.uint64(number))
     if first < last:
         drawn = tree.draw.drawn[side]
@@ -310,10 +286,22 @@ def do_drawn(store, tree, features, rules, scales, scratch, key, item):
 
 
 @kernel
+def do_level(store, tree, features, rules, scales, scratch, key, item):
+    """Do one item of SCAN or SHARE where a level has one cut; ``key`` is not used."""
+    unit = scales.chosen[0].unit
+    if tree.task[0].kind == SHARE:
+        share_split(store.starts, tree, features, unit, rules, scratch)
+        return
+    _, first, last = _range_of(tree, item)
+    best_of_level(store.starts, tree, first, last, features, unit, rules, scratch)
+    _keep_found(tree, item, scratch)
+
+
+@kernel
 def do_draw(tree, rules, node, key, side):
-    """Draw the features that one of two nodes may split on."""
+    """Draw the features that one of two nodes may split on; levels of symmetric trees draw as nodes do."""
     drawn, task = tree.draw.drawn[side], tree.task[0]
-    depth = tree.nodes[node].depth
+    depth = node if rules.symmetric else tree.nodes[node].depth
     task.n_features[side] = draw_columns(tree.draw, node, depth, key, rules, drawn)
 
 
@@ -362,7 +350,7 @@ class Parts(NamedTuple):
     count: int  # `do_count`
     counter: int  # the kernel it counts a tile with (histogram.py)
     wide: int  # `do_wide`, or 0
-    scan: int  # `do_scan` or `do_drawn`
+    scan: int  # `do_scan`, `do_drawn` or `do_level`
     draw: int  # `do_draw`; 0: every node may split on all features of the tree
 
 
@@ -370,9 +358,7 @@ def find_parts(state: State, scratch: SplitScratch) -> Parts:
     """Return the addresses of the kernels that a table and its rules need, compiled first if necessary."""
     rows = address_of(do_rows, state.tree, state.scales, *state.given, 0)
     scanning = find_scanning(state, scratch)
-    return find_counting(state, scratch)._replace(
-        rows=rows, scan=scanning.scan, draw=scanning.draw
-    )
+    return find_counting(state, scratch)._replace(rows=rows, scan=scanning.scan, draw=scanning.draw)
 
 
 def find_counting(state: State, scratch: SplitScratch) -> Parts:
@@ -395,7 +381,7 @@ def find_scanning(state: State, scratch: SplitScratch) -> Parts:
     """Return the addresses of SCAN and of the draw of features alone."""
     store, tree, features, rules, given, scales = state
     draws = rules.level_columns or rules.node_columns or len(tree.draw.group_of)
-    scan = do_drawn if rules.random_cuts else do_scan
+    scan = do_drawn if rules.random_cuts else do_level if rules.symmetric else do_scan
     return Parts(
         0, 0, 0, 0,
         address_of(scan, store, tree, features, rules, scales, scratch, given.key, 0),
@@ -408,7 +394,7 @@ def do_item(parts, state, scratch, item):
     """Do one item of the team's current task."""
     store, tree, given, features = state.store, state.tree, state.given, state.features
     kind = tree.task[0].kind
-    if kind == SCAN:
+    if kind in (SCAN, SHARE):
         searched = store, tree, features, state.rules, state.scales, scratch
         call_at(parts.scan, (*searched, given.key, item))
     elif kind in (PART, COUNT, MERGE):

@@ -29,11 +29,13 @@ __all__ = [
     "add_waiting",
     "fill_sides",
     "give_answers",
+    "keep_level",
     "keep_split",
     "make_root",
     "may_split",
     "missing_code",
     "next_leaf",
+    "open_level",
     "release_slot",
     "take_slot",
 ]
@@ -154,8 +156,12 @@ def release_slot(tree, node):
 def _comes_before(nodes, a, b, rules):
     """Return whether leaf ``a`` is split before ``b``: larger gain, or smaller depth, or older.
 
+    All leaves that take the cut of a level are split; older ones come first.
+
     nodes (most nodes,) NODE.
     """
+    if rules.symmetric:
+        return a < b
     if rules.depth_first:
         x, y = nodes[b].depth, nodes[a].depth
         return x > y or (x == y and a < b)
@@ -191,6 +197,30 @@ def keep_split(tree, node, first, last, rules):
     add_waiting(tree, node, rules)
     if tree.counters[0].free_slots < SPARE_SLOTS:
         release_slot(tree, node)
+
+
+@subkernel
+def keep_level(tree, pieces):
+    """Keep the best split that the pieces of a search found for a level; return whether there is one."""
+    best = 0
+    for k in range(1, pieces):
+        if tree.best[k].gain > tree.best[best].gain:
+            best = k
+    tree.best[0] = tree.best[best]
+    for w in range(tree.best_members.shape[1]):
+        tree.best_members[0, w] = tree.best_members[best, w]
+    return tree.best[0].feature >= 0
+
+
+@subkernel
+def open_level(tree, rules):
+    """Let the leaves that take the cut of their level wait for their split; begin the next level."""
+    counters = tree.counters[0]
+    for node in range(counters.nodes):
+        if tree.nodes[node].first_child < 0 and tree.nodes[node].split.feature >= 0:
+            add_waiting(tree, node, rules)
+    inherit_groups(tree.draw, counters.level, tree.best[0].feature, counters.level + 1)
+    counters.level += 1
 
 
 @subkernel
@@ -249,7 +279,8 @@ def add_children(tree, node, features, unit, rules):
             np.float64(child.rows), parent.answer, parent.lower, parent.upper, l2, rules,
         )  # fmt: skip
     _inherit_bounds(parent, nodes[left], nodes[left + 1], features)
-    inherit_groups(tree.draw, node, parent.split.feature, left)
+    if not rules.symmetric:  # its levels have the groups
+        inherit_groups(tree.draw, node, parent.split.feature, left)
     return left
 
 
@@ -257,6 +288,8 @@ def add_children(tree, node, features, unit, rules):
 def may_split(tree, node, rules):
     """Return whether a leaf is large and shallow enough to be split, and more leaves are allowed."""
     one = tree.nodes[node]
+    if rules.symmetric:  # the leaves of its last level are all that stay
+        return tree.counters[0].level < rules.max_depth
     if tree.counters[0].leaves >= rules.max_leaves or one.depth >= rules.max_depth:
         return False
     return one.rows >= max(2.0 * rules.min_rows, 2.0)

@@ -34,7 +34,7 @@ from arboretum.engine.second_order.score import (
     score,
 )
 
-__all__ = ["scan_number", "scan_packed"]
+__all__ = ["scan_number", "scan_packed", "score_cuts"]
 
 _INFINITY = np.int64(0x7FF0000000000000)  # its bits; larger ones are NaN
 _ZERO = np.int64(0)
@@ -64,7 +64,7 @@ def _count_rows(n, cuts, from_left, node, scratch):
 
 
 @subkernel
-def _score_cuts(n, node, sign, rules, scratch):
+def score_cuts(n, node, sign, rules, scratch):
     """Write the gain of every beginning of the bins from the sums on its left."""
     left_g, left_h, gain = scratch.left_g, scratch.left_h, scratch.gain
     g_unit, h_unit = node.g_unit, node.h_unit
@@ -131,7 +131,7 @@ def scan_number(f, n, node, sign, rules, scratch):
             scratch.left_g[b], scratch.left_h[b] = sum_g, sum_h
         if rules.min_rows > 0.0:
             _count_rows(n, cuts, missing and not side, node, scratch)
-        _score_cuts(cuts, node, sign, rules, scratch)
+        score_cuts(cuts, node, sign, rules, scratch)
         at = _first_largest(scratch.gain, scratch.bits, cuts)
         if at < 0 or not (
             scratch.gain[at] > scratch.best[0].gain
@@ -260,7 +260,7 @@ def _enough_rows(sums, n, cuts, from_left, node, rules):
 
 @subkernel
 def _score_packed(left, missing, n, node, rules, gain):
-    """`_score_cuts` for packed sums, where scores are G² / (H + λ); ``missing`` goes left.
+    """`score_cuts` for packed sums, where scores are G² / (H + λ); ``missing`` goes left.
 
     left (at least n,) int64; gain (at least n,) float64, written.
     """

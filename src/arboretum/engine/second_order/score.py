@@ -34,6 +34,7 @@ __all__ = [
     "plain_gain",
     "plain_score",
     "rows_of",
+    "scanned_node",
     "score",
 ]
 
@@ -78,6 +79,7 @@ class SplitRules(NamedTuple):
     as_xgboost: bool = False  # for categories, and for missing values where a node has none
     random_cuts: bool = False  # one of every column at a node, drawn, instead of all
     cut_seed: int = 6
+    symmetric: bool = False  # one cut for all nodes of a level; categories as XGBoost orders them
 
 
 class SplitScratch(NamedTuple):
@@ -94,6 +96,7 @@ class SplitScratch(NamedTuple):
     )  # (most bins + 1,) int64: the memory of ``gain``: positive numbers have the same order
     order: np.ndarray  # (most bins + 1,) int64
     ratio: np.ndarray  # (most bins + 1,) float64
+    gains: np.ndarray  # (2, most bins) float64, added up over a level, by side of missing values
     best: np.ndarray  # (1,) SPLIT
     members: np.ndarray  # (n_words,) uint32: the bins of a category split that go left
     small: np.ndarray  # (n_small,) int64, the small tables of a tile
@@ -175,6 +178,24 @@ def plain_gain(a, c, total_g, total_h, node_score, l2, least):
 def plain_score(g, h, l2):
     """Return the score of a node where it is G² / (H + λ)."""
     return g * g / (h + l2) if h + l2 > 0.0 else 0.0
+
+
+@inline
+def scanned_node(node, unit, rules):
+    """Return a node as the search for its split needs it; ``unit`` is the value of one unit of its sums."""
+    rows, lower, upper = np.float64(node.rows), node.lower, node.upper
+    g, h = np.float64(node.sum_g) * unit.g, np.float64(node.sum_h) * unit.h
+    plain = is_plain(lower, upper, rules)
+    itself = now = plain_score(g, h, rules.l2)
+    if not plain:
+        b = answer(g, h, rows, node.answer, lower, upper, rules.l2, rules)
+        itself = score(g, h, b, rules.l2, rules)
+        now = score(g, h, node.answer, rules.l2, rules) if rules.path_smooth > 0.0 else itself
+    share = rows / np.float64(node.sum_h) if node.sum_h > 0 else 0.0
+    return ScannedNode(
+        node.sum_g, node.sum_h, unit.g, unit.h, rows, node.answer, lower, upper, share, plain, itself,
+        now,
+    )  # fmt: skip
 
 
 @inline

@@ -10,8 +10,6 @@ The kernels do the items of the tasks PART and COUNT (items.py) for many nodes, 
 
 from __future__ import annotations
 
-import numpy as np
-
 from arboretum.engine.compiler.decorators import kernel
 from arboretum.engine.dtypes import COUNT, PART
 from arboretum.engine.second_order.items import do_item

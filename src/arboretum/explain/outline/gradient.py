@@ -157,8 +157,8 @@ class GradientOutline:
             missing = float(self.sums[self.rank[node], self.tree.feature[node], -1, 2])
         winner = winner_of(self.replay, self.t, node, at, None, sums, missing)
         columns = set(columns_of(self.replay, self.t, node, at)[0]) - {winner.feature}
-        if self.replay.plan.rules.random_cuts:
-            best = self._drawn(node, at, columns)
+        if self.replay.plan.rules.random_cuts or self.replay.plan.rules.symmetric:
+            best = self._by_column(node, at, columns)
         else:
             best = self._cuts(node, at.node, columns) + self._sets(node, at.node, columns)
         best = sorted(best, key=lambda c: -c.gain)[: self.most]
@@ -181,8 +181,8 @@ class GradientOutline:
             found.append(replace(many.scan[i], feature=f, cut=cut, missing_rows=missing))
         return found
 
-    def _drawn(self, node: int, at: AtNode, columns: set[int]) -> list[GradientCandidate]:
-        """Return the best candidate of every column where one random cut of each is tried."""
+    def _by_column(self, node: int, at: AtNode, columns: set[int]) -> list[GradientCandidate]:
+        """Return the best candidate of every column where a node is not free to try all of its own."""
         found: list[GradientCandidate] = []
         for f in sorted(columns):
             known, cuts = self.binned.categories[f], self.binned.cuts[f]

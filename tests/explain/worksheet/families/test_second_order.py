@@ -248,6 +248,27 @@ WAYS = {
     ),
     "few bins": (XGBRegressor, {"max_bin": 8, "max_depth": 3}),
     "lossguide": (XGBRegressor, {"grow_policy": "lossguide", "max_leaves": 6, "max_depth": 0}),
+    "symmetric": (XGBRegressor, {"grow_policy": "symmetric", "max_depth": 4}),
+    "symmetric draws": (
+        XGBRegressor,
+        {
+            "grow_policy": "symmetric",
+            "max_depth": 4,
+            "min_child_weight": 9,
+            "gamma": 0.5,
+            "colsample_bylevel": 0.8,
+            "colsample_bynode": 0.7,
+        },
+    ),
+    "symmetric limits": (
+        XGBRegressor,
+        {
+            "grow_policy": "symmetric",
+            "max_depth": 3,
+            "monotone_constraints": {"age": 1},
+            "interaction_constraints": [["age", "city"], ["income", "rooms"]],
+        },
+    ),
     "regularised": (
         XGBRegressor,
         {"reg_alpha": 2.0, "reg_lambda": 3.0, "gamma": 1.0, "max_depth": 3},

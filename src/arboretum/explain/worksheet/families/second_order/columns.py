@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from arboretum.engine.keys import key_of
 from arboretum.explain.worksheet.draws import columns_visited
+from arboretum.explain.worksheet.families.second_order.levels import levels_of, takers
 from arboretum.explain.worksheet.families.second_order.replay import AtNode, Replay
 
 __all__ = ["columns_of", "left_out"]
@@ -35,21 +36,26 @@ def left_out(replay: Replay, t: int, node: int, at: AtNode) -> dict[int, str]:
 def _drawn_columns(replay: Replay, t: int, node: int, at: AtNode) -> tuple[list[int], list[str]]:
     """Return the columns that tree, depth and node drew, and how many at each step."""
     m, output, twin = replay.place_of(t)
-    plan, rules = replay.plan, replay.plan.rules
+    plan, rules, tree = replay.plan, replay.plan.rules, replay.trees[t]
     key = key_of(plan.seed, m, output, twin)
     columns = [int(f) for f in replay.recipe.draws.tree_columns(plan, key)]
     width, notes = replay.table.schema.n_features, []
     if len(columns) < width:
         notes.append(f"the tree drew {len(columns)} of {width} columns")
-    depth = ("depth", rules.level_columns, at.depth << 1)
-    for what, many, place in (depth, ("node", rules.node_columns, node << 1 | 1)):
+    depth, number = ("depth", at.depth), ("node", node)
+    if rules.symmetric:  # a level draws as if it were a node
+        depth = number = "level", int(levels_of(tree)[node])
+    for (what, place), many, odd in (
+        (depth, rules.level_columns, 0),
+        (number, rules.node_columns, 1),
+    ):
         if not many or many >= len(columns):
             continue
-        if what == "node" and replay.is_exact and rules.min_gain > 0:
+        if odd and replay.is_exact and rules.min_gain > 0:
             return columns, [
                 "the columns this node drew are unknown, because pruning numbered the nodes again"
             ]
-        picked = columns_visited(key_of(key, place), len(columns), many, lambda f: True)
+        picked = columns_visited(key_of(key, place << 1 | odd), len(columns), many, lambda f: True)
         columns = sorted(columns[k] for k in picked)
         notes.append(
             f"its {what} drew {many} of those" if notes else f"its {what} drew {many} columns"
@@ -58,7 +64,10 @@ def _drawn_columns(replay: Replay, t: int, node: int, at: AtNode) -> tuple[list[
 
 
 def _above(replay: Replay, t: int, node: int) -> list[int]:
-    """Return the nodes above a node, the nearest first."""
+    """Return the nodes above a node, the nearest first; in a symmetric tree a node of every level above."""
+    if replay.plan.rules.symmetric:
+        level = int(levels_of(replay.trees[t])[node])
+        return [takers(replay.trees[t], above)[0] for above in range(level - 1, -1, -1)]
     found = []
     while node:
         node = int(replay.trees[t].parent[node])

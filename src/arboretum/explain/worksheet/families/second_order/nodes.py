@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from arboretum.explain.worksheet.candidates import tried_note
+from arboretum.explain.worksheet.families.second_order.level_table import add_level, why_whole
 from arboretum.explain.worksheet.families.second_order.refusals import (
     Looked,
     held_back_notes,
@@ -62,6 +63,8 @@ def node_sheet(replay: Replay, t: int, k: int) -> Sheet:
         sheet.notes += refusal_notes(looked) + held_back_notes(looked)
         sheet.notes += _kept_despite_gamma(looked, winner) + _missing_note(looked, winner)
     sheet.notes += row_notes(replay, t)
+    if winner is not None and replay.plan.rules.symmetric:
+        add_level(sheet, looked)
     _add_columns(sheet, looked)
     _add_rivals(sheet, looked)
     return sheet
@@ -261,6 +264,8 @@ def row_notes(replay: Replay, t: int) -> list[str]:
 def why_leaf(looked: Looked) -> str:
     """Return what made a node a leaf."""
     rules, tree, at = looked.replay.plan.rules, looked.tree, looked.at
+    if rules.symmetric:
+        return why_whole(looked)
     if at.depth >= rules.max_depth:
         return f"max_depth={rules.max_depth} is reached"
     if len(at.rows) < max(2 * rules.min_rows, 2):

@@ -24,6 +24,7 @@ from arboretum.textbook.gradient_scan import (
     gradient_score,
     scan_one,
 )
+from arboretum.textbook.symmetric import LevelCut
 
 __all__ = [
     "Looked",
@@ -75,10 +76,10 @@ class Looked:
         scan = self.scans.get(int(self.tree.feature[self.node]))
         return winner_of(self.replay, self.t, self.node, self.at, scan)
 
-    def name_of(self, c: GradientCandidate) -> str:
+    def name_of(self, c: GradientCandidate | LevelCut) -> str:
         return self.replay.table.schema.columns[c.feature].name
 
-    def question(self, c: GradientCandidate) -> str:
+    def question(self, c: GradientCandidate | LevelCut) -> str:
         """Return a candidate's question in the words of the table."""
         column = self.replay.table.schema.columns[c.feature]
         words = column.categories or ()
@@ -141,6 +142,8 @@ def verdict_of(replay: Replay, c: GradientCandidate, winner: GradientCandidate |
         return c.verdict
     if winner is None:
         return "admissible"
+    if replay.plan.rules.symmetric:
+        return "not the cut of its level"
     close = 1e-9 * (abs(winner.score_left) + abs(winner.score_right) + abs(winner.score_node))
     if abs(c.gain - winner.gain) <= close:
         return "tie: the first wins"

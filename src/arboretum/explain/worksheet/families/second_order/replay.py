@@ -38,6 +38,7 @@ from arboretum.textbook.gradient_scan import (
     scan_sets,
 )
 from arboretum.textbook.random_cuts import how_many_cuts, scan_drawn, scan_drawn_set
+from arboretum.textbook.symmetric import scan_symmetric
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -289,8 +290,9 @@ class Replay:
         """Return the rows that a tree was grown on, and what each counts."""
         m, _, twin = self.place_of(t)
         state = self.state(m)
-        rows, factor = self.recipe.draws.rows(self.plan, state.g, state.h, m, twin)
-        return (np.arange(len(self.table.y)) if rows is None else rows.astype(np.int64)), factor
+        n = len(self.table.y)
+        rows, factor = self.recipe.draws.rows(self.plan, n, m, twin, state.g, state.h)
+        return (np.arange(n) if rows is None else rows.astype(np.int64)), factor
 
     def _gradients(self, t: int) -> tuple[np.ndarray, np.ndarray]:
         """Return g and h of all rows as a tree saw them: 0 for rows it was not grown on."""
@@ -540,13 +542,17 @@ class Replay:
 
     def scan(self, t: int, f: int, at: AtNode) -> GradientScan:
         """Return the candidates of a column at a node."""
-        code, cuts, categories = self.binned(t, f, at.rows)
+        return self.scan_sums(t, f, at, *self.sums(t, f, at.rows))
+
+    def sums(self, t: int, f: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, Any]:
+        """Return G, H and rows by bin of a column, missing values last; its cuts, its categories or None."""
+        code, cuts, categories = self.binned(t, f, rows)
         g, h = self.gradients(t)
-        values = np.column_stack([g[at.rows], h[at.rows], np.ones(len(at.rows))])
+        values = np.column_stack([g[rows], h[rows], np.ones(len(rows))])
         n_bins = len(categories) if categories is not None else len(cuts) + 1
         place = np.where(code < 0, n_bins, code)
         sums = np.column_stack([np.bincount(place, column, n_bins + 1) for column in values.T])
-        return self.scan_sums(t, f, at, sums, cuts, categories)
+        return sums, cuts, categories
 
     def scan_sums(
         self, t: int, f: int, at: AtNode, sums: np.ndarray, cuts: np.ndarray, categories: Any
@@ -563,6 +569,12 @@ class Replay:
             if sets:
                 return scan_drawn_set(at.node, f, bins, categories, drawn, missing)
             return scan_drawn(at.node, f, bins, cuts, drawn, missing, sign)
+        if categories is not None and self.plan.rules.symmetric:
+            total = self.sums(t, f, self.drawn_rows(t)[0])[0][:-1]
+            scan = scan_symmetric(
+                [at.node], f, bins[None], cuts, missing[None], categories, total=total
+            )
+            return scan.at(0)
         if categories is not None:
             return scan_sets(at.node, f, bins, categories, missing)
         return scan_bins(at.node, f, bins, cuts, missing, sign)
