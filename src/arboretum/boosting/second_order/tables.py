@@ -14,7 +14,7 @@ A tree uses the rows and columns of the table that are drawn for it: `Draws`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -68,12 +68,25 @@ class BinnedTable:
     """
 
     def __init__(
-        self, bins: Bins, schema: Schema, plan: BoostPlan, store: Store | None = None
+        self,
+        bins: Bins,
+        schema: Schema,
+        plan: BoostPlan,
+        store: Store | None = None,
+        empty: Callable[..., np.ndarray] = np.empty,
     ) -> None:
         features = features_of(bins, plan.monotone)
         self.bins, self.schema = bins, schema
         self.grower = HistogramGrower(
-            bins.codes, features, plan.rules, plan.n_jobs, plan.groups, bins.wide, plan.pool, store
+            bins.codes,
+            features,
+            plan.rules,
+            plan.n_jobs,
+            plan.groups,
+            bins.wide,
+            plan.pool,
+            store,
+            empty,
         )
 
     def with_plan(self, plan: BoostPlan) -> BinnedTable:
