@@ -104,23 +104,27 @@ def test_small_collections_are_gathered():
     assert to_bytes(found) == to_bytes(expected)
 
 
-def _fit(**more):
+def _fit(sampling="bagging", **more):
     X, y, w = table()
     given = cut(X.assign(y=y), [60, 120, 120, 200])
     held = [(given, "y"), (cut(X[:40], [10]), y[:40])]
-    model = arboretum.LGBMClassifier(n_estimators=3, num_leaves=6)
+    model = arboretum.LGBMClassifier(
+        n_estimators=3, num_leaves=6, learning_rate=0.9, data_sample_strategy=sampling
+    )
     return model.fit(given, "y", sample_weight=w, eval_set=held, **more)
 
 
-def test_a_worker_may_be_lost_at_any_message():
+@pytest.mark.parametrize("sampling", ["bagging", "goss"])  # with and without margins on workers
+def test_a_worker_may_be_lost_at_any_message(sampling):
     with workers() as seen:
-        expected = to_bytes(_fit())
+        expected = to_bytes(_fit(sampling))
     names = list(seen)
-    assert {"of", "add_twin", "code", "prepare", "begin", "split", "sums", "leaves"} <= set(names)
+    assert {"of", "add_twin", "code", "prepare", "begin", "split", "sums"} <= set(names)
+    assert ("leaves" in names) == (sampling == "goss")
     moments = [k for k in range(1, len(names) + 1) if k < 12 or k % 5 == 0]
     for k in moments:
         with workers(deaths=[(k % 3, k), (2, k)]):
-            assert to_bytes(_fit()) == expected, (k, names[k - 1])
+            assert to_bytes(_fit(sampling)) == expected, (k, names[k - 1])
 
 
 @pytest.mark.parametrize("begin", [1, 20])
@@ -152,9 +156,7 @@ def test_a_lost_coordinator_resumes_from_its_snapshot(tmp_path):
     X, y, _ = table()
     other = cut(X[::-1], [50])
     with workers(), pytest.raises(DataError, match="other data"):
-        arboretum.LGBMClassifier(n_estimators=3, num_leaves=6).fit(
-            other, y, resume=True, **snapshot
-        )
+        arboretum.LGBMClassifier().fit(other, y, resume=True, **snapshot)
 
 
 BAD = {

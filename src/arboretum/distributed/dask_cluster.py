@@ -68,8 +68,16 @@ class DaskCluster(Cluster):
                 "the connection to the Dask scheduler has ended, and the fit with it: fit again with a new "
                 "client, and resume=True if snapshots were saved"
             )
-        found = self.client.scheduler_info(n_workers=-1)["workers"]
-        return {w: about for w, about in found.items() if w not in self._dead}
+        return {w: about for w, about in self._listed().items() if w not in self._dead}
+
+    def _listed(self) -> dict[str, Any]:
+        """Return the workers that the scheduler lists now.
+
+        `Client.scheduler_info` returns what the client keeps, which another thread of it may have replaced by
+        a summary without workers.
+        """
+        client = self.client
+        return client.sync(client.scheduler.identity, n_workers=-1)["workers"]
 
     def _wait_for_workers(self) -> dict[str, Any]:
         end = time.monotonic() + self.grace
@@ -127,7 +135,7 @@ class DaskCluster(Cluster):
     def _died(self, handle: _Handle, why: object) -> Died:
         """Return the death; objects are placed on that worker again only if it lives."""
         end = time.monotonic() + _NOTICE
-        while handle.address in self.client.scheduler_info(n_workers=-1)["workers"]:
+        while handle.address in self._listed():
             if time.monotonic() > end:
                 return Died(str(why))
             time.sleep(0.02)
