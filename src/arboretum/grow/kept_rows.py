@@ -22,10 +22,8 @@ from arboretum.engine.second_order.pack import add_marked
 from arboretum.grow.decoding import GrownNodes
 from arboretum.grow.histogram import make_given
 
-__all__ = ["Added", "Derive", "KeptRows", "largest_of"]
+__all__ = ["Added", "KeptRows", "largest_of"]
 
-# of labels, margins and weights; writes g and h; the last are threads and the number of the round
-Derive = Callable[..., None]
 _ALL_ROWS = np.empty(0, np.uint32)
 
 
@@ -42,7 +40,8 @@ class KeptRows:
 
     Parameters
     ----------
-    derive : Derive
+    derive : function of y, margin, weight, g, h, n_jobs and iteration=
+        Writes g and h; `Objective.derivatives`.
     y : float64 array of shape (n,)
     weight : float64 array of shape (n,) or None
     start : float64 array of shape (n, n_outputs)
@@ -52,7 +51,7 @@ class KeptRows:
 
     def __init__(
         self,
-        derive: Derive,
+        derive: Callable[..., None],
         y: np.ndarray,
         weight: np.ndarray | None,
         start: np.ndarray,

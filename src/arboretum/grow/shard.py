@@ -31,7 +31,7 @@ from arboretum.errors import DataError
 from arboretum.grow.decoding import GrownNodes
 from arboretum.grow.grower import rest_of
 from arboretum.grow.histogram import HistogramGrower, features_of
-from arboretum.grow.kept_rows import Added, Derive, KeptRows
+from arboretum.grow.kept_rows import Added, KeptRows
 
 if TYPE_CHECKING:
     from arboretum.engine.second_order.score import SplitRules, SplitScratch
@@ -192,7 +192,11 @@ class Shard:
 
     # ------------------------------------------------------------------ rows that are kept
     def load(
-        self, derive: Derive, y: np.ndarray, weight: np.ndarray | None, start: np.ndarray
+        self,
+        derive: Callable[..., None],
+        y: np.ndarray,
+        weight: np.ndarray | None,
+        start: np.ndarray,
     ) -> None:
         """Keep labels, weights and margins of the rows; they are those of `KeptRows`."""
         self._kept = KeptRows(derive, y, weight, start, self._n_jobs)
