@@ -27,6 +27,7 @@ from arboretum.engine.keys import key_of
 from arboretum.engine.parallel import effective_jobs
 from arboretum.errors import DataError
 from arboretum.grow.bins.bundling import PairsInUse, bundle_codes, pairs_in_use
+from arboretum.grow.bins.find import count_codes
 from arboretum.grow.shard import Shard
 
 if TYPE_CHECKING:
@@ -161,10 +162,8 @@ class Partitions:
                 continue
             often, lost = np.zeros(len(column.categories or ()), np.int64), False
             for matrix in self._matrices.values():
-                codes = matrix.column(f)
-                present = codes[codes == codes].astype(np.int64)
-                often += np.bincount(present, minlength=len(often))
-                lost |= len(present) < len(codes)
+                often, some = count_codes(matrix.column(f), often)
+                lost |= some
             found[f] = CategoryCounts(often, lost)
         return found
 
