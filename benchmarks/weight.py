@@ -70,6 +70,7 @@ WALKS = {
     "engine/cases/cases.py": "answer",
     "engine/cases/propagate.py": "spread_proba",
     "engine/second_order/decode.py": "walk_codes",
+    "engine/predict/bit_tables.py": "add_tables",
     "engine/predict/bitmask.py": "add_answers add_vectors",
     "engine/predict/open_codes.py": "add_states",
     "engine/predict/open_walk.py": "_next_leaf",
