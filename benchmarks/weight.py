@@ -49,6 +49,7 @@ SPLIT_SCANS = {
     "engine/second_order/categories.py": "_scan_single _scan_by_ratio _scan_by_answer",
     "engine/second_order/exact.py": "_scan_list _score_plain _score_any",
     "engine/second_order/numbers.py": "scan_number scan_packed",
+    "engine/second_order/symmetric.py": "best_of_level",
     "engine/presorted/categories.py": "scan_categories",
     "engine/presorted/counted.py": "scan_counted",
     "engine/presorted/search.py": "_scan_plain _scan_full",
