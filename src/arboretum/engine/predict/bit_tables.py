@@ -20,13 +20,13 @@ import numpy as np
 
 from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.predict.tournament import ROWS, find_codes
-from arboretum.engine.simd import WIDE, add_chosen, mark
+from arboretum.engine.simd import WIDE, add_chosen, add_chosen_by_four, mark
 
 __all__ = ["MOST_BITS", "BitTables", "BitTablesWork", "add_tables", "find_splits", "write_tables"]
 
 MOST_BITS = 8  # different splits of a tree: places of a table are bytes
 _SUBSET = 2  # kind of a node (structure/tree.py)
-_NONE, _ONE, _EIGHT = np.uint64(0), np.uint64(1), np.uint64(8)
+_NONE, _ONE, _TWO, _THREE, _EIGHT = (np.uint64(k) for k in (0, 1, 2, 3, 8))
 _WIDE, _ROWS = np.uint64(WIDE), np.uint64(ROWS)
 
 
@@ -58,7 +58,7 @@ class BitTablesWork(NamedTuple):
     x: np.ndarray  # (ROWS,) float64
     rank: np.ndarray  # (ROWS,) uint64
     codes: np.ndarray  # (lists, ROWS) uint8 or uint16, flat
-    places: np.ndarray  # (ROWS,) of the same type
+    places: np.ndarray  # (4, ROWS) of the same type, flat, for four trees
     sums: np.ndarray  # (outputs, ROWS) float64, flat
 
 
@@ -145,27 +145,57 @@ def _find_categories(layout, X, start, n, work):
 
 
 @inline
-def _mark_set(codes, row, marks, first, places, bit, n):
+def _mark_set(codes, row, marks, first, places, at, bit, n):
     """Set a bit of the rows whose codes have a mark."""
     for i in range(n):
-        places[i] |= np.uint64(marks[first + np.uint64(codes[row + i])]) * bit
+        places[at + i] |= np.uint64(marks[first + np.uint64(codes[row + i])]) * bit
 
 
 @subkernel
-def _find_places(layout, tree, n, work):
-    """Write the place of every row in the table of a tree."""
+def _find_places(layout, tree, at, n, work):
+    """Write the place of every row in the table of a tree, from ``at`` on."""
     codes, places, bit = work.codes, work.places, _ONE
-    for i in range(_ROWS):
+    for i in range(at, at + _ROWS):
         places[i] = 0
     for k in range(np.uint64(layout.start[tree]), np.uint64(layout.start[tree + 1])):
         row, cut = np.uint64(layout.codes_of[k]) * _ROWS, np.uint64(layout.cut_of[k])
         if layout.is_set[k]:
-            _mark_set(codes, row, layout.marks, cut, places, bit, n)
+            _mark_set(codes, row, layout.marks, cut, places, at, bit, n)
         else:
-            mark(codes, row, cut, places, _NONE, bit)
+            mark(codes, row, cut, places, at, bit)
             if n > _WIDE:  # ROWS is two times WIDE
-                mark(codes, row + _WIDE, cut, places, _WIDE, bit)
+                mark(codes, row + _WIDE, cut, places, at + _WIDE, bit)
         bit <<= _ONE
+
+
+@subkernel
+def _add_four(layout, tree, flat, n, work):
+    """Add the answers of four trees, of one number each, to the sums of one output.
+
+    flat (n_values,) float64.
+    """
+    size, first = (
+        np.uint64(layout.values.shape[2]),
+        np.uint64(tree) * np.uint64(layout.values.shape[2]),
+    )
+    for k in range(4):
+        _find_places(layout, tree + k, np.uint64(k) * _ROWS, n, work)
+    firsts = first, first + size, first + _TWO * size, first + _THREE * size
+    rows = _NONE, _ROWS, _TWO * _ROWS, _THREE * _ROWS
+    for i in range(_NONE, n, _EIGHT):
+        add_chosen_by_four(work.sums, i, flat, firsts, work.places, rows)
+
+
+@inline
+def _add_one(layout, tree, flat, n, work):
+    """Add the answers of a tree to the sums; flat (n_values,) float64."""
+    size, numbers = np.uint64(layout.values.shape[2]), np.uint64(layout.values.shape[1])
+    _find_places(layout, tree, _NONE, n, work)
+    for k in range(numbers):
+        first = (np.uint64(tree) * numbers + k) * size
+        to = (np.uint64(layout.outputs[tree]) + k) * _ROWS
+        for i in range(_NONE, n, _EIGHT):
+            add_chosen(work.sums, to + i, flat, first, work.places, i)
 
 
 @kernel
@@ -174,9 +204,9 @@ def add_tables(layout, X, work, total):
 
     X (n_rows, n_columns) float64; total (n_rows, n_outputs) float64, added to.
     """
-    sums, values = work.sums, layout.values
-    flat, size = values.reshape(values.size), np.uint64(values.shape[2])
-    numbers, outputs = np.uint64(values.shape[1]), np.uint64(total.shape[1])
+    sums, values, outputs = work.sums, layout.values, np.uint64(total.shape[1])
+    flat, n_trees = values.reshape(values.size), len(values)
+    by_four = n_trees // 4 * 4 if outputs == _ONE else 0  # sums are read and written once for four
     for begin in range(0, len(X), ROWS):
         start, n = np.uint64(begin), np.uint64(min(ROWS, len(X) - begin))
         find_codes(layout, X, start, n, work)
@@ -184,13 +214,10 @@ def add_tables(layout, X, work, total):
         for k in range(outputs):
             for i in range(n):
                 sums[k * _ROWS + i] = total[start + i, k]
-        for tree in range(len(values)):
-            _find_places(layout, tree, n, work)
-            for k in range(numbers):
-                first = (np.uint64(tree) * numbers + k) * size
-                to = (np.uint64(layout.outputs[tree]) + k) * _ROWS
-                for i in range(_NONE, n, _EIGHT):
-                    add_chosen(sums, to + i, flat, first, work.places, i)
+        for tree in range(0, by_four, 4):
+            _add_four(layout, tree, flat, n, work)
+        for tree in range(by_four, n_trees):
+            _add_one(layout, tree, flat, n, work)
         for k in range(outputs):
             for i in range(n):
                 total[start + i, k] = sums[k * _ROWS + i]

@@ -61,7 +61,7 @@ class BitTableEngine:
             x=np.zeros(ROWS),
             rank=np.empty(ROWS, np.uint64),
             codes=np.zeros((layout.n_lists + len(layout.words)) * ROWS, code),
-            places=np.zeros(ROWS, code),
+            places=np.zeros(4 * ROWS, code),
             sums=np.zeros(total.shape[1] * ROWS),
         )
         add_tables(layout, X, work, total)
