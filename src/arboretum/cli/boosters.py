@@ -21,12 +21,13 @@ from arboretum.cli.screen import number, plural
 
 __all__ = ["check_evaluation", "describe_rounds", "draw_curve", "fit_evaluated", "is_evaluated"]
 
+_STOPPING = {"early_stopping_rounds", "early_stopping_round"}
 _PICTURES = (".png", ".svg", ".pdf")
 
 
 def is_evaluated(model: Any) -> bool:
-    """Return True if a model can be evaluated while it is trained."""
-    return "eval_set" in inspect.signature(model.fit).parameters
+    """Return True if a model can be evaluated on held-out rows after every round."""
+    return bool(_STOPPING & set(model.get_params(deep=False)))
 
 
 def check_evaluation(
@@ -58,7 +59,7 @@ def check_evaluation(
         raise UsageError(f"--curve draws {', '.join(_PICTURES)} files, not {curve.name}")
     if early_stopping is not None:
         known = model.get_params()
-        name = next(n for n in ("early_stopping_rounds", "early_stopping_round") if n in known)
+        name = next(iter(_STOPPING & set(known)))
         if known[name]:
             raise UsageError(f"--early-stopping and --set {name}=… mean the same: give one of them")
         model.set_params(**{name: early_stopping})

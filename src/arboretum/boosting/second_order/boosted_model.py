@@ -52,7 +52,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
     dialect: ClassVar[str]
     _family: ClassVar = "second order"
     _fitted: ClassVar = "ensemble_"
-    _learned: ClassVar = ("ensemble_", "evals_result_", "_best")
+    _learned: ClassVar[tuple[str, ...]] = ("ensemble_", "evals_result_", "_best")
     _free_to_change: ClassVar[frozenset[str]]  # parameters that may differ in a resumed fit
 
     n_outputs_: int = 1  # targets
