@@ -9,27 +9,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arboretum import XGBClassifier, XGBRanker, XGBRegressor
+from arboretum.explain.worksheet.families.second_order.levels import levels_of, takers
 from arboretum.textbook.gradient_scan import GradientRules
 from arboretum.textbook.symmetric import grow_symmetric
 from tests.boosting.xgboost.xgb_cases import halves, mixed, numbers, saved, thirds
 
 
 def check_levels(model, max_depth):
-    """Check that a path never has a level's cut twice, and that few different cuts make all nodes."""
+    """Check that the nodes of a level have one cut, levels follow each other on a path, and rules hold."""
     gamma, weight = (
         model.gamma or 0.0,
         1.0 if model.min_child_weight is None else model.min_child_weight,
     )
     for tree in model.trees_:
-        inner = np.flatnonzero(~tree.is_leaf)
-        in_order = inner[np.argsort(tree.first_child[inner])]
-        cuts = [tree.split_of(node) for node in in_order.tolist()]
-        levels = [cut for k, cut in enumerate(cuts) if k == 0 or cut != cuts[k - 1]]
-        assert len(levels) == len(set(levels)) <= max_depth
-        level = {node: levels.index(cut) for node, cut in zip(in_order.tolist(), cuts, strict=True)}
-        for node in level:
+        inner, level = np.flatnonzero(~tree.is_leaf), levels_of(tree)
+        assert level.max() <= max_depth
+        for node in inner.tolist():
             above = int(tree.parent[node])
             assert above < 0 or level[above] < level[node]
+        for number in range(int(level.max())):
+            cuts = {tree.split_of(node) for node in takers(tree, number)}
+            assert len(cuts) == 1
         assert (tree.gain[inner] >= gamma).all()
         assert (tree.gain[inner] > 0).all()
         if len(tree) > 1:

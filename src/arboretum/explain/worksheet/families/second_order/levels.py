@@ -5,7 +5,7 @@ Nodes are numbered in the order they are made, so the children of one level stan
     split in order   0 | 1 2 | 4 5 6        first children   1 | 3 5 | 7 9 11
     level            0 |  1  |   2
 
-No two levels in a row have the same cut: once made, it gains nothing a second time.
+No two levels in a row have the same cut. A later one may: a node that refused it has been divided since.
 """
 
 from __future__ import annotations
