@@ -7,11 +7,12 @@ fit(source, y="price", sample_weight="w", eval_set=[(other, "price")])
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from arboretum.base.collections import is_stream
 from arboretum.boosting.second_order.boosted_model import BoostedModel
 from arboretum.boosting.second_order.fit import group_sizes
 from arboretum.data.checks import check_size, did_you_mean
@@ -67,8 +68,9 @@ def fit(
         given["X"], roles = opened.table(stream, own)
         if own.get("y") is not None:
             opened.own = (stream.source, own["y"]), (given["X"], roles["y"])
-        given.update(_arguments(roles, inspect.signature(method).parameters))
-        _open_evaluation(opened, given)
+        known = inspect.signature(method).parameters
+        given.update(_arguments(roles, known))
+        _open_evaluation(opened, given, known)
         if "y" not in given:
             raise DataError(f"fit needs y, the name of the column of {stream.source!r} to predict")
         return method(*bound.args, **bound.kwargs)
@@ -159,7 +161,7 @@ class _Opened:
         return read_roles(source, {"y": names[0]}, self.scratch).arrays["y"]
 
 
-def _open_evaluation(opened: _Opened, given: dict[str, Any]) -> None:
+def _open_evaluation(opened: _Opened, given: dict[str, Any], known: Collection[str]) -> None:
     """Open the tables of eval_set that are sources."""
     if given.get("eval_X") is not None:
         tables, labels = given.pop("eval_X"), given.pop("eval_y", None)
@@ -168,33 +170,26 @@ def _open_evaluation(opened: _Opened, given: dict[str, Any]) -> None:
     pairs = given.get("eval_set")
     if not isinstance(pairs, list | tuple):
         return
-    others = {k: list(given[k]) for k in _OF_TABLES if given.get(k) is not None}
+    names = [name for name in _OF_TABLES if name in known]
+    others = {name: list(given.get(name) or [None] * len(pairs)) for name in names}
     found = []
     for number, (X, y) in enumerate(pairs):
         if opened.own is not None and _is_same(opened.own[0], (X, y)):
             found.append(opened.own[1])
-            continue
-        if not _is_streamed(X, y):
+        elif is_stream(X, by_name=isinstance(y, str)):
+            roles = {"y": y, **{_OF_TABLES[name]: others[name][number] for name in names}}
+            table, values = opened.table(X if isinstance(X, Stream) else Stream(X), roles)
+            values = _arguments(values, roles)
+            for name in names:
+                others[name][number] = values.get(_OF_TABLES[name])
+            found.append((table, values.get("y")))
+        else:
             found.append((X, y))
-            continue
-        stream = X if isinstance(X, Stream) else Stream(X)
-        roles = {"y": y, **{_OF_TABLES[k]: each[number] for k, each in others.items()}}
-        table, values = opened.table(stream, roles)
-        values = _arguments(values, {"y", *roles})
-        for k, each in others.items():
-            each[number] = values.get(_OF_TABLES[k], each[number])
-        found.append((table, values["y"]))
     given["eval_set"] = found
-    given.update(others)
+    given.update({name: each for name, each in others.items() if any(v is not None for v in each)})
 
 
 def _is_same(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
     (X, y), (source, name) = other, one
     X = X.source if isinstance(X, Stream) else X
     return X is source and (y is name or (isinstance(y, str) and y == name))
-
-
-def _is_streamed(X: Any, y: Any) -> bool:
-    from arboretum.base.collections import is_stream
-
-    return is_stream(X, by_name=isinstance(y, str))
