@@ -29,12 +29,6 @@ from arboretum.streams.table import StreamedTable
 __all__ = ["answer", "fit"]
 
 _ROLES = ("y", "sample_weight", "base_margin", "init_score", "group", "qid")
-_BESIDE = {  # what a source yields beside its table -> arguments of fit, of which an estimator has one
-    "y": ("y",),
-    "weight": ("sample_weight",),
-    "margin": ("base_margin", "init_score"),
-    "group": ("qid", "group"),
-}
 _OF_TABLES = {  # arguments with an entry per table of eval_set -> the role of its column
     "sample_weight_eval_set": "sample_weight",
     "eval_sample_weight": "sample_weight",
@@ -43,11 +37,6 @@ _OF_TABLES = {  # arguments with an entry per table of eval_set -> the role of i
     "eval_group": "group",
     "eval_qid": "qid",
 }
-
-
-def is_collection(given: Any) -> bool:
-    """Return True for everything: which sources are streams is decided before this room is imported."""
-    return True
 
 
 def fit(
@@ -69,22 +58,19 @@ def fit(
         if own.get("y") is not None:
             opened.own = (stream.source, own["y"]), (given["X"], roles["y"])
         known = inspect.signature(method).parameters
-        given.update(_arguments(roles, known))
+        _check_roles(roles, known)
+        given.update(roles)
         _open_evaluation(opened, given, known)
         if "y" not in given:
             raise DataError(f"fit needs y, the name of the column of {stream.source!r} to predict")
         return method(*bound.args, **bound.kwargs)
 
 
-def _arguments(roles: dict[str, Any], known: Any) -> dict[str, Any]:
-    """Return roles as arguments of a fit, which has other names for some of them."""
-    found = {}
-    for role, value in roles.items():
-        name = next((one for one in _BESIDE.get(role, (role,)) if one in known), None)
-        if name is None:
+def _check_roles(roles: Collection[str], known: Collection[str]) -> None:
+    """Raise if a source yields what the estimator's fit does not take."""
+    for role in roles:
+        if role not in known:
             raise DataError(f"the source yields {role!r}, which this estimator's fit does not take")
-        found[name] = group_sizes(None, value) if name == "group" and len(value) else value
-    return found
 
 
 # --------------------------------------------------------------------------- tables
@@ -124,8 +110,11 @@ class _Opened:
         table = StreamedTable(
             source, features, found.n_rows, width, self.scratch, self.n_jobs, keep
         )
+        arrays = found.arrays
+        if "group" in arrays:
+            arrays["group"] = group_sizes(None, arrays["group"])
         others = {k: self._column(v) for k, v in roles.items() if k not in named and v is not None}
-        return table, {**found.arrays, **others}
+        return table, {**arrays, **others}
 
     def _source(self, stream: Stream) -> Source:
         source = open_source(stream.source)
@@ -179,7 +168,7 @@ def _open_evaluation(opened: _Opened, given: dict[str, Any], known: Collection[s
         elif is_stream(X, by_name=isinstance(y, str)):
             roles = {"y": y, **{_OF_TABLES[name]: others[name][number] for name in names}}
             table, values = opened.table(X if isinstance(X, Stream) else Stream(X), roles)
-            values = _arguments(values, roles)
+            _check_roles(values, roles)
             for name in names:
                 others[name][number] = values.get(_OF_TABLES[name])
             found.append((table, values.get("y")))

@@ -172,7 +172,9 @@ class _XGBoostIterator(Source):
     """XGBoost's DataIter, which calls back with a batch and its labels."""
 
     has_beside = True
-    _ROLES: ClassVar = {"label": "y", "weight": "weight", "base_margin": "margin", "qid": "group"}
+    _ROLES: ClassVar = {
+        "label": "y", "weight": "sample_weight", "base_margin": "base_margin", "qid": "qid",
+    }  # fmt: skip
 
     def __init__(self, given: Any) -> None:
         self._given, self.name = given, f"the {type(given).__name__}"
