@@ -22,6 +22,8 @@ def test_arrays_are_cut_and_joined(n, k, seed, data):
     assert [len(part) for part in parts] == shards.sizes
     assert shards.join(parts).tolist() == values.tolist()
     rows = np.array(sorted(data.draw(st.sets(st.integers(0, n - 1)))), np.uint32)
+    for part, (own, places) in zip(parts, shards.pick(rows.astype(np.int64)), strict=True):
+        assert part[own].tolist() == (10 * rows[places]).tolist()
     found = shards.cut_rows(rows, rows.astype(np.float32))
     for part, (bits, factor) in zip(parts, found, strict=True):
         own = np.unpackbits(bits, count=len(part)).astype(bool)

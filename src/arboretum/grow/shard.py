@@ -215,10 +215,10 @@ class Shard:
             self._kept.add(self._all_leaves(tree), values, output)
             self._has_leaves = False
 
-    def margins(self, added: Sequence[Added] = ()) -> np.ndarray:
-        """Return the margins, (n_rows, n_outputs)."""
+    def margins(self, rows: np.ndarray | None, added: Sequence[Added] = ()) -> np.ndarray:
+        """Return the margins of some rows or, if None, of all, (rows, n_outputs)."""
         self.add(added)
-        return self._kept.margin
+        return self._kept.margin if rows is None else self._kept.margin[rows]
 
     # ------------------------------------------------------------------ steps of these
     def _derivatives(

@@ -72,6 +72,18 @@ class Shards:
                 at += hi - lo
         return whole
 
+    def pick(self, rows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return, for every shard, the places of some rows (int64, ascending) there and in ``rows``."""
+        found = []
+        for some in self.spans:
+            ends = np.cumsum(some[:, 1] - some[:, 0])
+            shift = some[:, 1] - ends  # from a place in the shard to the row
+            first, last = np.searchsorted(rows, some).T
+            many = last - first
+            places = np.arange(many.sum()) + np.repeat(last - np.cumsum(many), many)
+            found.append((rows[places] - np.repeat(shift, many), places))
+        return found
+
     def cut_rows(self, rows: np.ndarray, factor: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return a bit for each row of every shard, 1 if it is among some rows, and their factors."""
         drawn = np.zeros(self.n_rows, np.bool_)
