@@ -73,7 +73,7 @@ def compare(
         The name of y; by default the name of the series.
     time_limit : float, optional
         Seconds. Cheap models come first; a model that would not end in time is left out, with its reason.
-        Fits are not broken off, and compiling is not counted.
+        Baselines and the first model always run. Fits are not broken off, and compiling is not counted.
     resume : str or Path, optional
         A file for finished trials: a comparison that was killed goes on where it stopped.
     n_jobs : int, optional
