@@ -49,6 +49,13 @@ def gather(given: Any) -> Any:
     return given.compute()
 
 
+def known_rows(given: Any) -> int | None:
+    """Return the number of rows of an array; None where partitions would have to be computed."""
+    shape = getattr(given, "shape", ())
+    is_known = bool(shape) and isinstance(shape[0], int | np.integer)
+    return int(shape[0]) if is_known else None
+
+
 def pieces_of(given: Any) -> list[Any]:
     """Return the partitions of a collection, in order, none of them computed yet."""
     if not hasattr(given, "map_partitions"):
