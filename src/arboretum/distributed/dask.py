@@ -51,9 +51,8 @@ def gather(given: Any) -> Any:
 
 def known_rows(given: Any) -> int | None:
     """Return the number of rows of an array; None where partitions would have to be computed."""
-    shape = getattr(given, "shape", ())
-    is_known = bool(shape) and isinstance(shape[0], int | np.integer)
-    return int(shape[0]) if is_known else None
+    n_rows = next(iter(getattr(given, "shape", ())), None)
+    return int(n_rows) if isinstance(n_rows, int | np.integer) else None
 
 
 def pieces_of(given: Any) -> list[Any]:
