@@ -14,10 +14,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-__all__ = ["PLAIN", "QUALITIES", "RANDOM_CUTS", "Settings", "settings_for"]
+__all__ = ["PLAIN", "QUALITIES", "RANDOM_CUTS", "SYMMETRIC", "Settings", "settings_for"]
 
 QUALITIES = ("fast", "default", "best")
-PLAIN, RANDOM_CUTS = "plain", "random cuts"
+PLAIN, RANDOM_CUTS, SYMMETRIC = "plain", "random cuts", "symmetric"
 _SMALL, _MEDIUM, _LARGE = 2_000, 4_000, 8_000
 _MANY_CLASSES = 6
 
@@ -66,6 +66,9 @@ class Settings:
     most_rounds: int = 600
     stretch: float = 1.1
     members: int = 0
+    symmetric_l2: float = 3.0
+    symmetric_min_rows: float = 1.0
+    symmetric_share: float = 1.0
 
     def n_members(self, rounds: float, n_outputs: int) -> int:
         """Return the number of members: fewer of many rounds.
