@@ -80,6 +80,7 @@ from arboretum.forest.proximity_geometry import prototypes as prototypes
 from arboretum.forest.random_forest import RandomForestClassifier as RandomForestClassifier
 from arboretum.forest.random_forest import RandomForestRegressor as RandomForestRegressor
 from arboretum.io.native import load as load
+from arboretum.streams.stream import Stream as Stream
 
 __version__: str
 ESTIMATORS: dict[str, str]

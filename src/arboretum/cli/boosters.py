@@ -13,6 +13,8 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from arboretum.cli.guard import UsageError
 from arboretum.cli.problem import Problem
 from arboretum.cli.screen import number, plural
@@ -63,21 +65,22 @@ def check_evaluation(
         model.set_params(**{name: early_stopping})
 
 
-def fit_evaluated(model: Any, problem: Problem, held_out: Problem) -> None:
+def fit_evaluated(
+    model: Any, X: Any, y: np.ndarray, weight: np.ndarray | None, held_out: Problem
+) -> None:
     """Train a booster, evaluated on its training rows and on the held-out rows."""
-    X = problem.features.table
-    tables = [(X, problem.y), (held_out.features.table, held_out.y)]
+    tables = [(X, y), (held_out.features.table, held_out.y)]
     arguments: dict[str, Any] = {"eval_set": tables}
     known = inspect.signature(model.fit).parameters
-    if problem.weight is not None:
+    if weight is not None:
         name = (
             "sample_weight_eval_set" if "sample_weight_eval_set" in known else "eval_sample_weight"
         )
-        arguments[name] = [problem.weight, held_out.weight]
+        arguments[name] = [weight, held_out.weight]
     if "verbose" in known:
         arguments["verbose"] = False
     with redirect_stdout(io.StringIO()):  # LightGBM's fit prints what `describe_rounds` returns
-        model.fit(X, problem.y, sample_weight=problem.weight, **arguments)
+        model.fit(X, y, sample_weight=weight, **arguments)
 
 
 def describe_rounds(model: Any) -> dict[str, str]:

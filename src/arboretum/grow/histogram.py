@@ -182,6 +182,8 @@ class HistogramGrower:
         Bytes for the histograms of leaves that wait; those that find no place are counted anew.
     store : Store or None
         These codes as another grower has packed them.
+    empty : function of a shape and a dtype
+        Makes the arrays for packed codes.
     """
 
     def __init__(
@@ -194,10 +196,12 @@ class HistogramGrower:
         wide: np.ndarray | None = None,
         pool: int = POOL,
         store: Store | None = None,
+        empty: Callable[..., np.ndarray] = np.empty,
     ) -> None:
         self.features, self.rules, self.n_jobs, self.pool = features, rules, n_jobs, pool
         if store is None:
-            store = self._store(codes, codes[:0].astype(np.uint16) if wide is None else wide)
+            wide = codes[:0].astype(np.uint16) if wide is None else wide
+            store = self._store(codes, wide, empty)
         self.store = store
         self.groups = np.empty((0, 0), np.uint64) if groups is None else groups
         self.threads = teams.crew(n_jobs)
@@ -206,13 +210,15 @@ class HistogramGrower:
         self._parts: tuple[SplitRules, Parts] | None = None
         self._log, self._logged = new_log(0, 0), 0
 
-    def _store(self, codes: np.ndarray, wide: np.ndarray) -> Store:
+    def _store(
+        self, codes: np.ndarray, wide: np.ndarray, empty: Callable[..., np.ndarray]
+    ) -> Store:
         """Pack the codes of a table into words."""
         (n_columns, n), n_wide = codes.shape, len(wide)
         tiles, many, width = tile_shape(n_columns)
         wide_tiles, wide_width = wide_shape(n_wide)
-        words = np.empty((tiles if n_columns else 0, n, many), np.uint64)
-        wide_words = np.empty((wide_tiles, n), np.uint64)
+        words = empty((tiles if n_columns else 0, n, many), np.uint64)
+        wide_words = empty((wide_tiles, n), np.uint64)
         blocks = parallel.blocks(n, self.n_jobs)
         self._each(
             lambda item: histogram.pack_tiles(codes, item[0], width, item[1], item[2], words),

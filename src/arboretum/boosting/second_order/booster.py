@@ -23,6 +23,7 @@ from arboretum.engine.second_order.loss import GIVEN, LossKernel
 from arboretum.engine.second_order.pack import add_marked
 from arboretum.engine.second_order.rounds import RoundTarget, Turn
 from arboretum.errors import DataError
+from arboretum.grow.bins.in_parts import answers_of
 from arboretum.grow.decoding import GrownNodes, Logged
 from arboretum.grow.grower import Grown, GrowTarget, rest_of
 from arboretum.grow.histogram import NOT_GOOD
@@ -317,7 +318,7 @@ class Booster:
         """Add a tree to the margins, ``by`` times; it may be from an earlier model with other bins."""
         output = t % self.per_round // self.plan.n_parallel
         one = Ensemble([self.trees[t]], np.array([by]), np.zeros(1))
-        self.margin[:, output] += one.answers(self.training.matrix, self.plan.n_jobs)[:, 0]
+        self.margin[:, output] += answers_of(one, self.training.matrix, self.plan.n_jobs)[:, 0]
 
     def _reweigh(self, dropped: list[int], n_new: int) -> None:
         """Scale the new trees and the dropped ones so that together they do not overshoot."""
