@@ -41,7 +41,7 @@ def demo(directory: Path, force: bool = False) -> None:
     target = seedlings.TARGET
 
     _run("train", training, "--target", target, "--prune-cv", "--rule", "1se", "-o", model)
-    train(Training(training, target, model, prune_cv=True, rule="1se"))
+    train(Training(training, target, model, "cart", prune_cv=True, rule="1se"))
     _run("evaluate", model, test)
     evaluate(model, test, target=None, weight=None)
     _run("show", model)
