@@ -1,5 +1,5 @@
 """The command: ``python -m benchmarks cart [gbm ...] [--quick] [--repeat 3] [--jobs 2] [--case NAME ...]``;
-``real`` also takes ``--models NAME ...``.
+``real`` also takes ``--models NAME ...``. ``python -m benchmarks peers sklearn`` runs a peer's own tests.
 
 An experiment that fails or lacks a package does not stop the others, and Ctrl-C reports what was
 measured so far. The exit code is 1 if anything failed; a missed goal is a result, not a failure.
@@ -115,6 +115,9 @@ def run(report: Report, experiments: Mapping[str, Any], console: Console) -> Rep
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a benchmark, print its tables, write JSON and pictures; return the exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == ["peers"]:
+        return import_module("benchmarks.peers").main(arguments[1:])
     parser = _parser()
     asked = parser.parse_args(arguments)
     console = Console()

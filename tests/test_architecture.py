@@ -56,6 +56,7 @@ _ORDER = [
     "combine callback",
     "distributed streams",
     "explain",
+    "tree ensemble inspection",
     "cli",
 ]
 RANK = {room: rank for rank, rooms in enumerate(_ORDER) for room in rooms.split()}

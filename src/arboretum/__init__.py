@@ -7,7 +7,7 @@ them in `__init__.pyi`.
 
 from importlib import import_module
 
-from arboretum.registry import ESTIMATORS, __version__
+from arboretum.registry import ESTIMATORS, __version__, missing_name
 
 _HOME = {
     **ESTIMATORS,
@@ -54,15 +54,18 @@ _HOME = {
     "UnseenCategoryWarning": "arboretum.errors",
 }
 
-__all__ = [*_HOME, "__version__", "callback"]
+# Modules under the names of scikit-learn's and XGBoost's, loaded when they are used.
+_MODULES = ("callback", "ensemble", "inspection", "tree")
+
+__all__ = [*_HOME, *_MODULES, "__version__"]
 
 
 def __getattr__(name: str) -> object:
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
-    if name == "callback":  # as `xgboost.callback`, without an import of its own
-        return import_module("arboretum.callback")
-    raise AttributeError(f"module 'arboretum' has no attribute {name!r}")
+    if name in _MODULES:
+        return import_module(f"arboretum.{name}")
+    raise missing_name("arboretum", name)
 
 
 def __dir__() -> list[str]:

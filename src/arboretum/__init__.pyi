@@ -1,4 +1,7 @@
 from arboretum import callback as callback
+from arboretum import ensemble as ensemble
+from arboretum import inspection as inspection
+from arboretum import tree as tree
 from arboretum.boosting.adaboost.classifier import AdaBoostClassifier as AdaBoostClassifier
 from arboretum.boosting.adaboost.regressor import AdaBoostRegressor as AdaBoostRegressor
 from arboretum.boosting.averaged.api import BoostedTreesClassifier as BoostedTreesClassifier

@@ -1,6 +1,6 @@
-"""The version of the package, and the modules that define its estimators."""
+"""The version of the package, its estimators, and names of other libraries that it has not."""
 
-__all__ = ["ESTIMATORS", "__version__"]
+__all__ = ["ESTIMATORS", "NAMES_IN_FILES", "__version__", "missing_name"]
 
 __version__ = "0.1.0"
 
@@ -39,3 +39,57 @@ ESTIMATORS = {
     "LGBMRegressor": "arboretum.boosting.lightgbm.api",
     "LGBMRanker": "arboretum.boosting.lightgbm.api",
 }
+
+# The class of a model -> its name in files, where the two differ: every version reads the files of any other.
+NAMES_IN_FILES = {
+    "DecisionTreeClassifier": "CARTClassifier",
+    "DecisionTreeRegressor": "CARTRegressor",
+}
+
+_DATA = (
+    "pass X, y, sample_weight and the like to fit of XGBClassifier, LGBMRegressor and the others"
+)
+_FIT = "call fit of XGBClassifier, LGBMRegressor and the others"
+_CATBOOST = "use LGBMClassifier or LGBMRegressor: they read columns of categories as they are"
+_LGBM = "use LGBMClassifier or LGBMRegressor, which also count the rows of bins"
+_FOREST = "use XGBClassifier(n_estimators=1, num_parallel_tree=100, learning_rate=1, subsample=0.8)"
+
+# Public names of scikit-learn, XGBoost, LightGBM and CatBoost -> what to use instead.
+_MISSING = {
+    "DMatrix": _DATA,
+    "QuantileDMatrix": _DATA,
+    "Dataset": _DATA,
+    "Pool": _DATA,
+    "train": _FIT,
+    "cv": "use sklearn.model_selection.cross_validate with an estimator",
+    "Booster": "use arboretum.load for a file, get_booster() or booster_ of a fitted model",
+    "CatBoost": _CATBOOST,
+    "CatBoostClassifier": _CATBOOST,
+    "CatBoostRegressor": _CATBOOST,
+    "CatBoostRanker": "use LGBMRanker or XGBRanker",
+    "XGBModel": "use XGBClassifier, XGBRegressor or XGBRanker",
+    "LGBMModel": "use LGBMClassifier, LGBMRegressor or LGBMRanker",
+    "XGBRFClassifier": _FOREST,
+    "XGBRFRegressor": _FOREST.replace("Classifier", "Regressor"),
+    "HistGradientBoostingClassifier": _LGBM,
+    "HistGradientBoostingRegressor": _LGBM,
+    "IsolationForest": "import it from sklearn.ensemble; a RandomForestClassifier has outlier_scores",
+    "RandomTreesEmbedding": "import it from sklearn.ensemble; apply() of a forest returns its leaves",
+    "BaseEnsemble": "test for the methods that you need, such as hasattr(model, 'estimators_')",
+    "BaseDecisionTree": "use DecisionTreeClassifier, DecisionTreeRegressor or hasattr(model, 'tree_')",
+    "to_graphviz": "use export_graphviz",
+    "create_tree_digraph": "use export_graphviz",
+    "plot_metric": "use plot_learning_curve",
+    "plot_split_value_histogram": "use trees_to_dataframe() of get_booster() or booster_",
+}
+
+
+def missing_name(module: str, name: str) -> Exception:
+    """Return the error for a name that a module has not; it names what to use if another library has it.
+
+    >>> missing_name("arboretum", "train")
+    ImportError('arboretum has no train: call fit of XGBClassifier, LGBMRegressor and the others')
+    """
+    if name in _MISSING:  # `from arboretum import train` would hide the words of an AttributeError
+        return ImportError(f"{module} has no {name}: {_MISSING[name]}", name=module)
+    return AttributeError(f"module {module!r} has no attribute {name!r}")

@@ -494,7 +494,9 @@ def test_unknown_parameter_is_refused_with_a_suggestion(Model, name, meant):
 
 
 def test_class_weight_belongs_to_the_classifier():
-    with pytest.raises(ParameterError, match="CARTRegressor has no parameter 'class_weight'"):
+    with pytest.raises(
+        ParameterError, match="DecisionTreeRegressor has no parameter 'class_weight'"
+    ):
         CARTRegressor(class_weight="balanced")
 
 

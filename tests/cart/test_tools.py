@@ -87,7 +87,9 @@ def test_grid_search_finds_and_refits():
 def test_grid_search_reports_a_bad_value():
     X, y = data_for(CARTClassifier)
     search = GridSearchCV(CARTClassifier(), {"max_depth": [-1]}, cv=3, error_score="raise")
-    with pytest.raises(ParameterError, match="max_depth of CARTClassifier must be an int ≥ 1"):
+    with pytest.raises(
+        ParameterError, match="max_depth of DecisionTreeClassifier must be an int ≥ 1"
+    ):
         search.fit(X, y)
 
 
@@ -95,11 +97,11 @@ def test_pipelines_reach_the_parameters():
     X, y = data_for(CARTRegressor)
     columns = make_column_transformer((StandardScaler(), [0, 1]), remainder="passthrough")
     pipe = make_pipeline(columns, CARTRegressor())
-    pipe.set_params(cartregressor__max_depth=3).fit(X, y)
+    pipe.set_params(decisiontreeregressor__max_depth=3).fit(X, y)
     assert pipe[-1].get_depth() == 3
     assert pipe.score(X, y) > 0.5
     with pytest.raises(ParameterError, match="did you mean 'max_depth'"):
-        pipe.set_params(cartregressor__max_dept=3)
+        pipe.set_params(decisiontreeregressor__max_dept=3)
 
 
 @pytest.mark.parametrize("Model", BOTH)

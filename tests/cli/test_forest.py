@@ -127,7 +127,7 @@ def test_a_single_tree_is_tree_0(shelf):
     assert ok("show", shelf / "fate.arb", "--tree", "0") == ok("show", shelf / "fate.arb")
     code, line = fails("show", shelf / "fate.arb", "--tree", "1")
     assert code == 2
-    assert "--tree: there is no tree 1, CARTClassifier has only tree 0" in line
+    assert "--tree: there is no tree 1, DecisionTreeClassifier has only tree 0" in line
 
 
 @pytest.mark.parametrize(

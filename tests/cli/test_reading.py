@@ -175,7 +175,7 @@ def test_a_target_of_one_value_and_of_many_is_told(tmp_path):
 @pytest.mark.parametrize(
     ("typed", "name"),
     [("xgboost", "XGB"), ("RandomForest", "RandomForest"), ("random-forest", "RandomForest"),
-     ("LGBMClassifier", "LGBM"), ("decision_tree", "CART"), ("vote", "Voting")],
+     ("LGBMClassifier", "LGBM"), ("decision_tree", "DecisionTree"), ("vote", "Voting")],
 )  # fmt: skip
 def test_names_that_people_type(typed, name):
     from arboretum.cli.models import find_estimator

@@ -254,7 +254,7 @@ def test_bagged_members_keep_their_own_columns():
         ("forest", 1.0, "tree must be an int"),
         ("forest", True, "tree must be an int"),
         ("forest", None, "tree must be an int"),
-        ("cart", 1, "there is no tree 1, CARTClassifier has only tree 0"),
+        ("cart", 1, "there is no tree 1, DecisionTreeClassifier has only tree 0"),
         ("xgb 3", "oak", "tree must be an int or a pair"),
         ("xgb 3", (1, 2, 3), "tree must be an int or a pair"),
         ("xgb 3", (4, 0), "there is no round 4, XGBClassifier has rounds 0 to 3"),
@@ -274,7 +274,7 @@ def test_errors_of_models_without_trees_name_what_has_some():
     pairs = [("one", cart()), ("many", arboretum.RandomForestClassifier(3))]
     for kind in (arboretum.StackingClassifier, arboretum.VotingClassifier):
         model = kind(pairs).fit(X, THREE)
-        message = r"no trees itself.*model\.named_estimators_\['one'\] \(CARTClassifier\)"
+        message = r"no trees itself.*model\.named_estimators_\['one'\] \(DecisionTreeClassifier\)"
         with pytest.raises(ParameterError, match=message):
             export_text(model)
         assert export_text(model.named_estimators_["many"]).startswith("tree 0 of 3")

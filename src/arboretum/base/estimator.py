@@ -341,6 +341,7 @@ class Estimator(Declared, BaseEstimator):
         cls, parameters: dict[str, Any], schema: Schema, state: dict[str, Any]
     ) -> Self:
         """Return the fitted model that a file holds; what makes no sense is a ModelFileError."""
+        cls._refuse_unknown_names(parameters)
         model = cls(**parameters)
         model._check_parameters()
         model._take_schema(schema)

@@ -5,8 +5,8 @@
 An estimator lists such entries in ``_parameters``; its signature has the defaults. From the two come the
 check when it is fitted, the errors, and the text of its documentation:
 
-    max_depth of CARTClassifier must be an int ≥ 1 or None, got -3
-    CARTClassifier has no parameter 'max_dept': did you mean 'max_depth'?
+    max_depth of DecisionTreeClassifier must be an int ≥ 1 or None, got -3
+    DecisionTreeClassifier has no parameter 'max_dept': did you mean 'max_depth'?
 
 Parameters are checked when a model is fitted, as scikit-learn does, so that `set_params` and grid search may
 pass through invalid states. Unknown names are refused at once; a peer's other names of a parameter (``eta``
@@ -29,7 +29,7 @@ import inspect
 import math
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -62,8 +62,8 @@ _ARTICLE = re.compile(r"(^|, | or )an? ")
 def described(owner: Any) -> str:
     """Return the docstring of a class with its parameters and attributes filled in.
 
-    >>> from arboretum import CARTClassifier
-    >>> [line for line in CARTClassifier.__doc__.splitlines() if "max_depth :" in line]
+    >>> from arboretum import DecisionTreeClassifier
+    >>> [line for line in DecisionTreeClassifier.__doc__.splitlines() if "max_depth :" in line]
     ['max_depth : int ≥ 1 or None, default=None']
     """
     text = inspect.cleandoc(owner.__doc__)  # as Python 3.13 compiles it
@@ -78,8 +78,8 @@ def described(owner: Any) -> str:
 def parameter_lines(owner: Any) -> str:
     """Return the lines on the parameters of a class, as its documentation has them.
 
-    >>> from arboretum import CARTClassifier
-    >>> print(parameter_lines(CARTClassifier).splitlines()[0])
+    >>> from arboretum import DecisionTreeClassifier
+    >>> print(parameter_lines(DecisionTreeClassifier).splitlines()[0])
     criterion : "gini", "entropy", "log_loss" or "error", default="gini"
     """
     entries = []
@@ -299,6 +299,14 @@ class Declared:
                 raise _unknown(type(self).__name__, name, known)
         return super().set_params(**params)  # type: ignore[misc]
 
+    @classmethod
+    def _refuse_unknown_names(cls, names: Iterable[str]) -> None:
+        """Raise a ParameterError for the first name that is no parameter, under any of its names."""
+        known = cls._get_param_names()
+        for name in names:
+            if cls._aliases.get(name, name) not in known:
+                raise _unknown(cls.__name__, name, known)
+
     def _check_parameters(self) -> None:
         """Raise a ParameterError for the first parameter that breaks its rule."""
         for name, rule, default in self._rules():
@@ -364,12 +372,16 @@ def _translated(owner: type[Declared], given: dict[str, Any]) -> dict[str, Any]:
     used: dict[str, str] = {}
     for name, value in given.items():
         own = owner._aliases.get(name, name)
-        if own in used:
+        if own in used and not _equal(translated[own], value):
             raise ParameterError(
                 f"{used[own]} and {name} of {owner.__name__} are one parameter: give one of them"
             )
         translated[own], used[own] = value, name
     return translated
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and isinstance(one, (int, float, str)) and one == other
 
 
 # names of parameters and values in earlier versions of scikit-learn, and their names today

@@ -1,7 +1,7 @@
 """CART: classification and regression trees (Breiman, Friedman, Olshen and Stone 1984).
 
-`CARTClassifier` and `CARTRegressor` are also known as `DecisionTreeClassifier` and
-`DecisionTreeRegressor`: scikit-learn's names, parameters and meaning, plus what CART offers beyond:
+`DecisionTreeClassifier` and `DecisionTreeRegressor` are also known as `CARTClassifier` and
+`CARTRegressor`: scikit-learn's names, parameters and meaning, plus what CART offers beyond:
 category-subset splits, ordinal columns, learned directions for missing values, surrogate splits and
 pruning by cross-validation.
 """
@@ -21,8 +21,8 @@ from arboretum.cart.estimator import TreeEstimator
 __all__ = ["CARTClassifier", "CARTRegressor", "DecisionTreeClassifier", "DecisionTreeRegressor"]
 
 
-class CARTClassifier(Classes, TreeEstimator):
-    """A classification tree: scikit-learn's `DecisionTreeClassifier`, and more.
+class DecisionTreeClassifier(Classes, TreeEstimator):
+    """A classification tree: scikit-learn's class of this name, and more.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class CARTClassifier(Classes, TreeEstimator):
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = CARTClassifier(max_depth=2).fit(X, y)
+    >>> model = DecisionTreeClassifier(max_depth=2).fit(X, y)
     >>> model.predict(X.iloc[[0, 60, 149]])
     array([0, 1, 2])
     >>> print(model.tree_[0].pretty())
@@ -96,8 +96,8 @@ class CARTClassifier(Classes, TreeEstimator):
         return self._probabilities_of(self.tree_.value[leaf])
 
 
-class CARTRegressor(Numbers, TreeEstimator):
-    """A regression tree: scikit-learn's `DecisionTreeRegressor`, and more.
+class DecisionTreeRegressor(Numbers, TreeEstimator):
+    """A regression tree: scikit-learn's class of this name, and more.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class CARTRegressor(Numbers, TreeEstimator):
     --------
     >>> import numpy as np
     >>> X = np.arange(6.0)[:, None]
-    >>> model = CARTRegressor(max_depth=1).fit(X, [1, 1, 1, 5, 5, 5])
+    >>> model = DecisionTreeRegressor(max_depth=1).fit(X, [1, 1, 1, 5, 5, 5])
     >>> model.predict([[0.3], [4.2]])
     array([1., 5.])
     """
@@ -166,5 +166,5 @@ class CARTRegressor(Numbers, TreeEstimator):
         return tags
 
 
-DecisionTreeClassifier = CARTClassifier
-DecisionTreeRegressor = CARTRegressor
+CARTClassifier = DecisionTreeClassifier
+CARTRegressor = DecisionTreeRegressor

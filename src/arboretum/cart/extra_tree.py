@@ -10,15 +10,15 @@ from __future__ import annotations
 from typing import Any
 
 from arboretum.base import parameters as p
-from arboretum.cart.cart import CARTClassifier, CARTRegressor
+from arboretum.cart.cart import DecisionTreeClassifier, DecisionTreeRegressor
 
 __all__ = ["ExtraTreeClassifier", "ExtraTreeRegressor"]
 
 
-class ExtraTreeClassifier(CARTClassifier):
+class ExtraTreeClassifier(DecisionTreeClassifier):
     """An extremely randomised classification tree: scikit-learn's `ExtraTreeClassifier`.
 
-    It is `CARTClassifier` with other defaults.
+    It is `DecisionTreeClassifier` with other defaults.
 
     Parameters
     ----------
@@ -63,10 +63,10 @@ class ExtraTreeClassifier(CARTClassifier):
         p.take_arguments(locals())
 
 
-class ExtraTreeRegressor(CARTRegressor):
+class ExtraTreeRegressor(DecisionTreeRegressor):
     """An extremely randomised regression tree: scikit-learn's `ExtraTreeRegressor`.
 
-    It is `CARTRegressor` with other defaults.
+    It is `DecisionTreeRegressor` with other defaults.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ def find_estimator(model: str, task: str) -> Any:
     Examples
     --------
     >>> find_estimator("cart", "regression").__name__
-    'CARTRegressor'
+    'DecisionTreeRegressor'
     """
     import arboretum
 

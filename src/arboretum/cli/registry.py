@@ -6,7 +6,7 @@ __all__ = ["ALIASES", "MODELS"]
 
 # name -> its classifier and its regressor (None if there is none)
 MODELS: dict[str, tuple[str | None, str | None]] = {
-    "cart": ("CARTClassifier", "CARTRegressor"),
+    "cart": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
     "id3": ("ID3Classifier", None),
     "c45": ("C45Classifier", None),
     "c45rules": ("C45Rules", None),

@@ -89,7 +89,7 @@ def open_pipeline(model: Any, caller: str) -> Opened:
     >>> pipe = make_pipeline(StandardScaler(), CARTRegressor()).fit([[0.0], [2.0]], [0.0, 1.0])
     >>> opened = open_pipeline(pipe, "report")
     >>> type(opened.model).__name__, opened.table([[2.0]]).tolist()
-    ('CARTRegressor', [[1.0]])
+    ('DecisionTreeRegressor', [[1.0]])
     """
     if _is(model, "TransformedTargetRegressor"):
         raise ParameterError(

@@ -23,7 +23,7 @@ from typing import Any
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.container import Source, Target, read, write
 from arboretum.io.values import decode, encode
-from arboretum.registry import ESTIMATORS, __version__
+from arboretum.registry import ESTIMATORS, NAMES_IN_FILES, __version__
 
 __all__ = ["MODEL_FORMAT", "load", "save"]
 
@@ -72,11 +72,11 @@ def save(model: Any, path: Target, *, notes: dict[str, str] | None = None) -> No
     >>> again.predict(X[:2]), again.notes_
     (array([0, 0]), {'target': 'species'})
     """
-    name = type(model).__name__
-    if name not in ESTIMATORS or _find(name) is not type(model):
+    name = _name_in_files(type(model))
+    if name is None:
         raise ParameterError(
-            f"{name} is not an estimator of arboretum, so it cannot be saved natively: keep it "
-            "with joblib"
+            f"{type(model).__name__} is not an estimator of arboretum, so it cannot be saved natively: "
+            "keep it with joblib"
         )
     if not hasattr(model, "schema_"):
         from sklearn.exceptions import NotFittedError
@@ -137,7 +137,7 @@ def load(path: Source) -> Any:
 def _build(document: dict[str, Any]) -> Any:
     """Turn a document back into an estimator."""
     _check_format(document)
-    name = document["model"]
+    name = _own_name(document["model"])
     if not isinstance(name, str) or name not in ESTIMATORS:
         raise ModelFileError(
             f"it holds a model of an unknown kind, {short_repr(name)}, written by arboretum "
@@ -195,11 +195,11 @@ def _encode_item(item: Any, where: str) -> Any:
 
 
 def _encode_estimator(value: Any, where: str) -> dict[str, Any]:
-    inner = type(value).__name__
-    if inner not in ESTIMATORS or _find(inner) is not type(value):
+    inner = _name_in_files(type(value))
+    if inner is None:
         raise ParameterError(
-            f"{where} is a {inner}, which is not an estimator of arboretum, so it cannot be saved "
-            "natively: keep the model with joblib"
+            f"{where} is a {type(value).__name__}, which is not an estimator of arboretum, so it cannot be "
+            "saved natively: keep the model with joblib"
         )
     return {"model": inner, "parameters": _encode_parameters(value)}
 
@@ -232,9 +232,10 @@ def _decode_item(item: Any) -> Any:
 
 def _decode_estimator(written: Any) -> Any:
     good = isinstance(written, dict) and written.keys() == {"model", "parameters"}
-    if not good or not isinstance(written["model"], str) or written["model"] not in ESTIMATORS:
+    name = _own_name(written["model"]) if good else None
+    if not isinstance(name, str) or name not in ESTIMATORS:
         raise ModelFileError(f"its estimator is of an unknown kind, {short_repr(written)}")
-    return _find(written["model"])(**_decode_parameters(written["parameters"]))
+    return _find(name)(**_decode_parameters(written["parameters"]))
 
 
 def _check_format(document: dict[str, Any]) -> None:
@@ -256,6 +257,17 @@ def _are_notes(notes: object) -> bool:
     return isinstance(notes, dict) and all(
         isinstance(key, str) and isinstance(text, str) for key, text in notes.items()
     )
+
+
+def _name_in_files(owner: type) -> str | None:
+    """Return the name under which files have a class; None for classes that are not the library's."""
+    name = NAMES_IN_FILES.get(owner.__name__, owner.__name__)
+    return name if name in ESTIMATORS and _find(name) is owner else None
+
+
+def _own_name(written: Any) -> Any:
+    """Return the name in files of a model that a file may also name by its class."""
+    return NAMES_IN_FILES.get(written, written) if isinstance(written, str) else written
 
 
 def _find(name: str) -> Any:

@@ -203,9 +203,9 @@ BAD = [
         {"estimator": CARTRegressor()},
         X0,
         Y0,
-        "needs a classifier, but its estimator is a CARTRegressor",
+        "needs a classifier, but its estimator is a DecisionTreeRegressor",
     ),
-    ({"estimator": CARTClassifier(max_depth=0)}, X0, Y0, "max_depth of CARTClassifier"),
+    ({"estimator": CARTClassifier(max_depth=0)}, X0, Y0, "max_depth of DecisionTreeClassifier"),
     (
         {"estimator": KNeighborsClassifier()},
         X0,
@@ -239,7 +239,7 @@ BAD_NUMBERS = [
     (
         {"estimator": CARTClassifier()},
         X0[:, 0],
-        "needs a regressor, but its estimator is a CARTClassifier",
+        "needs a regressor, but its estimator is a DecisionTreeClassifier",
     ),
     ({}, X0[:, :2], "y has 2 columns"),
     ({}, np.full(60, "a"), "y holds strings"),

@@ -206,9 +206,7 @@ def test_what_asks_for_nothing_special_is_accepted():
 
 
 REFUSED = {
-    "unknown": ({"num_leafs": 3}, "did you mean 'num_leaves'"),
     "linear": ({"linear_tree": True}, "linear_tree=True is not supported"),
-    "gpu": ({"device": "gpu"}, "no code for GPUs"),
     "several machines": ({"tree_learner": "data"}, "one machine"),
     "zeros": ({"zero_as_missing": True}, "put NaN"),
     "files": ({"output_model": "m.txt"}, "command line"),

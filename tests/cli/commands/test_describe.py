@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from arboretum import CARTClassifier, __version__, load
+from arboretum import DecisionTreeClassifier, __version__, load
 from arboretum.io.native import save
 from tests.cli.cli_helpers import cells, fact, ok
 
@@ -13,7 +13,7 @@ def test_for_people(shelf):
     text = ok("describe", shelf / "fate.arb")
     model = load(shelf / "fate.arb")
     assert fact(text, "file").startswith(str(shelf / "fate.arb"))
-    assert fact(text, "model") == "CARTClassifier"
+    assert fact(text, "model") == "DecisionTreeClassifier"
     assert fact(text, "written by") == f"arboretum {__version__}"
     assert fact(text, "target") == "fate"
     assert fact(text, "task") == "classification"
@@ -32,7 +32,7 @@ def test_for_people(shelf):
 def test_for_programs(shelf):
     document = json.loads(ok("describe", shelf / "fate.arb", "--json"))
     model = load(shelf / "fate.arb")
-    assert document["model"] == "CARTClassifier"
+    assert document["model"] == "DecisionTreeClassifier"
     assert document["arboretum"] == __version__
     assert document["notes"] == {"target": "fate", "task": "classification"}
     assert document["parameters"] == model.get_params()
@@ -56,7 +56,7 @@ def test_for_programs(shelf):
 def test_a_regressor_and_several_outputs(shelf, tmp_path):
     assert "classes" not in ok("describe", shelf / "height.arb")
     assert json.loads(ok("describe", shelf / "height.arb", "--json"))["classes"] is None
-    model = CARTClassifier().fit([[1], [2]], [["a", "x"], ["b", "y"]])
+    model = DecisionTreeClassifier().fit([[1], [2]], [["a", "x"], ["b", "y"]])
     save(model, tmp_path / "m.arb")
     assert fact(ok("describe", tmp_path / "m.arb"), "outputs") == "2"
     document = json.loads(ok("describe", tmp_path / "m.arb", "--json"))
@@ -66,7 +66,9 @@ def test_a_regressor_and_several_outputs(shelf, tmp_path):
 def test_parameters_json_does_not_know(tmp_path):
     import numpy as np
 
-    model = CARTClassifier(random_state=np.random.RandomState(0), monotonic_cst=np.array([1]))
+    model = DecisionTreeClassifier(
+        random_state=np.random.RandomState(0), monotonic_cst=np.array([1])
+    )
     save(model.fit([[1], [2]], [0, 1]), tmp_path / "m.arb")
     document = json.loads(ok("describe", tmp_path / "m.arb", "--json"))
     assert document["changed"] == ["monotonic_cst", "random_state"]

@@ -5,7 +5,7 @@ import pytest
 from sklearn import metrics
 
 import arboretum
-from arboretum import CARTClassifier, CARTRegressor, load
+from arboretum import DecisionTreeClassifier, DecisionTreeRegressor, load
 from arboretum.io.native import save
 from tests.cli.cli_helpers import cells, fails, ok, run
 
@@ -23,7 +23,7 @@ def test_classification_figures(shelf):
     frame, model = read(shelf), load(shelf / "fate.arb")
     X, y = frame[list(model.feature_names_in_)], frame["fate"]
     guess = model.predict(X)
-    assert f"CARTClassifier on 600 rows of {shelf / 'seedlings.csv'}" in output
+    assert f"DecisionTreeClassifier on 600 rows of {shelf / 'seedlings.csv'}" in output
     expected = {
         "accuracy": metrics.accuracy_score(y, guess),
         "balanced accuracy": metrics.balanced_accuracy_score(y, guess),
@@ -139,7 +139,7 @@ def test_unseen_categories_are_a_warning_in_one_line(csv, tmp_path):
 # ---------------------------------------------------------------------- bad input
 def test_a_model_that_does_not_know_its_target(shelf, csv, tmp_path):
     table = csv("x,y\n1,a\n2,b\n")
-    arboretum.CARTClassifier().fit([[1], [2]], ["a", "b"]).save(tmp_path / "m.arb")
+    arboretum.DecisionTreeClassifier().fit([[1], [2]], ["a", "b"]).save(tmp_path / "m.arb")
     code, line = fails("evaluate", tmp_path / "m.arb", table)
     assert code == 2
     assert "does not name its target: give --target COLUMN" in line
@@ -150,7 +150,7 @@ def test_a_model_that_does_not_know_its_target(shelf, csv, tmp_path):
 
 
 def test_several_outputs_are_judged_in_python(csv, tmp_path):
-    model = CARTRegressor().fit([[1], [2]], [[1.0, 2], [3, 4]])
+    model = DecisionTreeRegressor().fit([[1], [2]], [[1.0, 2], [3, 4]])
     save(model, tmp_path / "m.arb")
     code, line = fails("evaluate", tmp_path / "m.arb", csv("x,y\n1,2\n"), "-t", "y")
     assert code == 1
@@ -180,7 +180,7 @@ def test_a_classifier_is_not_judged_by_fractions(model, csv):
     code, line = fails("evaluate", model, csv("x,y\n1,0.5\n"))
     assert code == 1
     assert "target 'y'" in line
-    assert isinstance(load(model), CARTClassifier)
+    assert isinstance(load(model), DecisionTreeClassifier)
 
 
 def test_only_held_out_rows_of_the_training_file_are_scored(shelf, tmp_path):
@@ -201,4 +201,4 @@ def test_all_rows_of_another_file_are_scored(shelf, tmp_path):
     ok("train", data, "-t", "fate", "--test-size", 0.25, "-o", model)
     header, *lines = data.read_text().splitlines()
     other.write_text("\n".join([header, *lines[::-1]]) + "\n")  # as many rows, in another order
-    assert "CARTClassifier on 600 rows of" in ok("evaluate", model, other)
+    assert "DecisionTreeClassifier on 600 rows of" in ok("evaluate", model, other)

@@ -23,7 +23,7 @@ def booster(shelf):
 
 def test_what_there_is_to_ask(shelf):
     result = run("explain", shelf / "fate.arb", shelf / "seedlings.csv")
-    assert "worksheet of CARTClassifier" in result.stdout
+    assert "worksheet of DecisionTreeClassifier" in result.stdout
     assert "Ask ." not in result.stdout  # no Python where commands are typed
     assert "--row NUMBER, --node NUMBER --tree NUMBER" in result.stderr.replace(
         "--node NUMBER --tree NUMBER, --row NUMBER", "--row NUMBER, --node NUMBER --tree NUMBER"
@@ -33,7 +33,7 @@ def test_what_there_is_to_ask(shelf):
 
 def test_a_row_of_a_tree_has_its_leaf(shelf):
     output = ok("explain", shelf / "fate.arb", shelf / "seedlings.csv", "--row", "17")
-    assert "row 17 in CARTClassifier" in output
+    assert "row 17 in DecisionTreeClassifier" in output
     assert "The way down" in output
     assert "contributions of the columns to row 17" in output
     assert output.count("leaf ") >= 1
@@ -152,7 +152,7 @@ def test_a_row_of_another_file_is_not_said_to_be_of_the_training(shelf, tmp_path
     assert "in training" not in result.stdout
     assert "in the table" in result.stdout
     assert (
-        "no worksheet of its leaf: worksheets need the training file: CARTClassifier was trained on"
+        "no worksheet of its leaf: worksheets need the training file: DecisionTreeClassifier was trained on"
         in result.stderr
     )
 

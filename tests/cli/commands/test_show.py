@@ -52,7 +52,7 @@ def test_the_format_wins_over_the_name(shelf, tmp_path):
 
 def test_max_depth_makes_a_smaller_picture(shelf, tmp_path):
     ok("show", shelf / "fate.arb", "-o", tmp_path / "all.svg")
-    assert "<!-- CARTClassifier of fate -->" in (tmp_path / "all.svg").read_text("utf-8")
+    assert "<!-- DecisionTreeClassifier of fate -->" in (tmp_path / "all.svg").read_text("utf-8")
     ok("show", shelf / "fate.arb", "-o", tmp_path / "top.svg", "--max-depth", "0")
     assert (tmp_path / "top.svg").stat().st_size < (tmp_path / "all.svg").stat().st_size
 

@@ -90,7 +90,7 @@ def test_a_table_becomes_the_model_python_would_have_made(shelf, tmp_path):
     assert fact(output, "data").endswith("seedlings.csv: 600 rows")
     assert fact(output, "target") == "fate: classification, because its values are words"
     assert fact(output, "classes") == "survives 273, thrives 198, dies 129"
-    assert fact(output, "model") == "CARTClassifier(random_state=0)"
+    assert fact(output, "model") == "DecisionTreeClassifier(random_state=0)"
     assert fact(output, "size").startswith(f"one tree of {model.get_n_leaves()} leaves, depth ")
     assert cells(output, "soil")[1:] == ["yes", "chalk, clay, loam, peat, sand"]
     assert re.fullmatch(r"\d+\.\d\d s", fact(output, "time"))
@@ -335,7 +335,7 @@ BAD_COMMANDS = [
     (["--set", "max_dept=3"], "no parameter 'max_dept': did you mean 'max_depth'?"),
     (
         ["--set", "max_depth=-3"],
-        "max_depth of CARTClassifier must be a whole number ≥ 1 or None, got -3",
+        "max_depth of DecisionTreeClassifier must be a whole number ≥ 1 or None, got -3",
     ),
     (["--set", "max_depth"], "--set takes name=value, e.g. --set max_depth=4, got 'max_depth'"),
     (["--set", "=4"], "--set takes name=value"),
@@ -352,7 +352,7 @@ BAD_COMMANDS = [
     (["--weight", "y"], "'y': a column has one role"),
     (["--drop", "y"], "'y': a column has one role"),
     (["--drop", "x", "--categorical", "x"], "'x': a column has one role"),
-    (["--jobs", "0"], "n_jobs of CARTClassifier must be"),
+    (["--jobs", "0"], "n_jobs of DecisionTreeClassifier must be"),
     (["--seed", "-1"], "invalid value for '--seed'"),
     (["--task", "ranking"], "invalid value for '--task'"),
     (["--rule", "2se"], "invalid value for '--rule'"),

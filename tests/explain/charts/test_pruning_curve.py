@@ -89,7 +89,7 @@ def test_leaf_ticks_do_not_crowd():
 
 def test_without_prune_cv():
     with pytest.raises(
-        ParameterError, match=r"CARTClassifier has no pruning_curve_: call .*prune_cv"
+        ParameterError, match=r"DecisionTreeClassifier has no pruning_curve_: call .*prune_cv"
     ):
         plot_pruning_curve(CARTClassifier().fit([[0], [1]], [0, 1]))
 

@@ -33,7 +33,7 @@ BAD = {
     "a class": (
         lambda: worksheet(CARTClassifier, X, Y),
         ParameterError,
-        "the class CARTClassifier itself",
+        "the class DecisionTreeClassifier itself",
     ),
     "another library": (
         lambda: worksheet(Theirs(), X, Y),

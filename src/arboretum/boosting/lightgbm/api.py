@@ -4,9 +4,9 @@
     model = lgb.LGBMClassifier(num_leaves=15, feature_fraction=0.8)
     model.fit(X, y, eval_set=[(X_valid, y_valid)], callbacks=[lgb.early_stopping(20)])
 
-What differs from LightGBM on purpose: columns of strings are categories without being declared, unknown
-parameters are refused, a fit can be resumed after a crash (``save_snapshot``), it ends when no tree can be
-split any more, and the model is the same, bit for bit, for any number of threads.
+What differs from LightGBM on purpose: columns of strings are categories without being declared, a fit
+can be resumed after a crash (``save_snapshot``), it ends when no tree can be split any more, and the model is
+the same, bit for bit, for any number of threads.
 """
 
 from __future__ import annotations

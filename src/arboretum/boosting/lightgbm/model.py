@@ -13,8 +13,9 @@ from arboretum.base import parameters as p
 from arboretum.boosting.callbacks.lightgbm_callbacks import Calls, early_stopping
 from arboretum.boosting.lightgbm import recipe as recipes
 from arboretum.boosting.lightgbm.booster import LGBMBooster, leaf_numbers
-from arboretum.boosting.lightgbm.parameters import ALIASES, ATTRIBUTES, PARAMETERS, NativeNames
+from arboretum.boosting.lightgbm.parameters import ALIASES, ATTRIBUTES, PARAMETERS, PASSED
 from arboretum.boosting.lightgbm.tables import FitArguments, category_settings
+from arboretum.boosting.names.passed import PeerNames
 from arboretum.boosting.second_order.boosted_model import BoostedModel, squeezed
 from arboretum.boosting.second_order.fit import FitRequest, GivenTable, requested_snapshot, seed_of
 from arboretum.data.checks import warn_caller
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["LGBMModel"]
 
 
-class LGBMModel(NativeNames, BoostedModel):
+class LGBMModel(PeerNames, BoostedModel):
     """What LightGBM's three estimators share."""
 
     dialect: ClassVar[str] = "lightgbm"
@@ -37,6 +38,7 @@ class LGBMModel(NativeNames, BoostedModel):
         "count"  # LightGBM's contributions use counts of rows, not their weights
     )
     _aliases: ClassVar = ALIASES
+    _passed: ClassVar = PASSED
     _parameters: ClassVar = PARAMETERS
     _attributes: ClassVar = ATTRIBUTES
     _free_to_change: ClassVar = frozenset(
@@ -164,6 +166,7 @@ class LGBMModel(NativeNames, BoostedModel):
                     callbacks=[calls],
                     earlier=self._earlier(arguments.init_model),
                     snapshot=requested_snapshot(*arguments.snapshot),
+                    sample=recipes.bin_sample(self, seed_of(self.random_state)),
                     bar=(self.verbosity or 0) >= 2,
                 )
             )

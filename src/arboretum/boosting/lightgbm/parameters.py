@@ -5,14 +5,12 @@ one name each: that of the scikit-learn class if it has one (``colsample_bytree`
 (``max_bin``). Every other name that LightGBM accepts is translated (``feature_fraction``, ``eta``, …).
 
 Parameters of features that arboretum lacks are recognised too: a value without effect
-(``linear_tree=False``) is accepted, any other refused with the reason. No name is ever ignored.
+(``linear_tree=False``) is accepted, any other refused with the reason.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,9 +20,9 @@ from arboretum.base.parameters import Parameter
 from arboretum.base.rounds import Interruptible
 from arboretum.base.shared_parameters import TABLE
 from arboretum.boosting.names.lightgbm import LIGHTGBM
-from arboretum.errors import ParameterError
+from arboretum.boosting.names.passed import Absent, Passed, Replaced
 
-__all__ = ["ALIASES", "ATTRIBUTES", "PARAMETERS", "NativeNames"]
+__all__ = ["ABSENT", "ALIASES", "ATTRIBUTES", "PARAMETERS", "PASSED"]
 
 # ---------------------------------------------------------------------- other names
 _NAMES = """
@@ -314,49 +312,41 @@ ATTRIBUTES = {
 
 
 # ---------------------------------------------------------------------- unsupported parameters
-@dataclass(frozen=True)
-class _Absent:
-    """A parameter of a feature that arboretum lacks."""
-
-    why: str
-    allows: Callable[[Any], bool]
-
-
 def _only(*values: Any) -> Callable[[Any], bool]:
     # an array is compared number by number
     return lambda given: any(given is value or np.all(given == value) for value in values)
 
 
 _LAYOUT, _FILES = "", "it belongs to LightGBM's command line; arboretum has its own"
-ABSENT: dict[str, _Absent] = {
-    "linear_tree": _Absent("leaves have constant values, not linear models", _only(False)),
-    "device_type": _Absent("there is no code for GPUs: use 'cpu'", _only("cpu")),
-    "tree_learner": _Absent("a model is trained on one machine: use 'serial'", _only("serial")),
-    "num_machines": _Absent("a model is trained on one machine", _only(1)),
-    "use_quantized_grad": _Absent("histograms always hold whole numbers", _only(False)),
-    "use_missing": _Absent("NaN is always a missing value: fill it before", _only(True)),
-    "zero_as_missing": _Absent("put NaN where a value is missing", _only(False)),
-    "monotone_penalty": _Absent("constraints are not penalised by depth", _only(0)),
-    "feature_contri": _Absent("gains of columns cannot be weighted", _only(None)),
-    "forcedsplits_filename": _Absent("splits cannot be forced", _only("", None)),
-    "forcedbins_filename": _Absent("bins cannot be forced: cut the column before", _only("", None)),
-    "max_bin_by_feature": _Absent("all columns have the same max_bin", _only(None)),
-    "cegb_tradeoff": _Absent("splits have no costs", _only(1)),
-    "cegb_penalty_split": _Absent("splits have no costs", _only(0)),
-    "cegb_penalty_feature_lazy": _Absent("splits have no costs", _only(None)),
-    "cegb_penalty_feature_coupled": _Absent("splits have no costs", _only(None)),
-    "reg_sqrt": _Absent("fit on the square root of y and square the predictions", _only(False)),
-    "auc_mu_weights": _Absent("the metric auc_mu is not part of arboretum", _only(None)),
-    "lambdarank_position_bias_regularization": _Absent("positions are not used", _only(0)),
-    "categorical_feature": _Absent(
+ABSENT: dict[str, Absent] = {
+    "linear_tree": Absent("leaves have constant values, not linear models", _only(False)),
+    "device_type": Absent("there is no code for GPUs: use 'cpu'", _only("cpu")),
+    "tree_learner": Absent("a model is trained on one machine: use 'serial'", _only("serial")),
+    "num_machines": Absent("a model is trained on one machine", _only(1)),
+    "use_quantized_grad": Absent("histograms always hold whole numbers", _only(False)),
+    "use_missing": Absent("NaN is always a missing value: fill it before", _only(True)),
+    "zero_as_missing": Absent("put NaN where a value is missing", _only(False)),
+    "monotone_penalty": Absent("constraints are not penalised by depth", _only(0)),
+    "feature_contri": Absent("gains of columns cannot be weighted", _only(None)),
+    "forcedsplits_filename": Absent("splits cannot be forced", _only("", None)),
+    "forcedbins_filename": Absent("bins cannot be forced: cut the column before", _only("", None)),
+    "max_bin_by_feature": Absent("all columns have the same max_bin", _only(None)),
+    "cegb_tradeoff": Absent("splits have no costs", _only(1)),
+    "cegb_penalty_split": Absent("splits have no costs", _only(0)),
+    "cegb_penalty_feature_lazy": Absent("splits have no costs", _only(None)),
+    "cegb_penalty_feature_coupled": Absent("splits have no costs", _only(None)),
+    "reg_sqrt": Absent("fit on the square root of y and square the predictions", _only(False)),
+    "auc_mu_weights": Absent("the metric auc_mu is not part of arboretum", _only(None)),
+    "lambdarank_position_bias_regularization": Absent("positions are not used", _only(0)),
+    "categorical_feature": Absent(
         "it is an argument of fit, or give categorical_features", _only("auto", "", None)
     ),
-    "top_k": _Absent(_LAYOUT, p.integer(1).allows),  # only for the voting learner
-    "objective_seed": _Absent(_LAYOUT, p.integer(0).allows),  # only for rank_xendcg
-    "is_enable_sparse": _Absent(_LAYOUT, p.flag.allows),  # a layout: the model is the same
-    "feature_pre_filter": _Absent(_LAYOUT, p.flag.allows),  # a shortcut: the model is the same
+    "top_k": Absent(_LAYOUT, p.integer(1).allows),  # only for the voting learner
+    "objective_seed": Absent(_LAYOUT, p.integer(0).allows),  # only for rank_xendcg
+    "is_enable_sparse": Absent(_LAYOUT, p.flag.allows),  # a layout: the model is the same
+    "feature_pre_filter": Absent(_LAYOUT, p.flag.allows),  # a shortcut: the model is the same
     **{
-        name: _Absent(_FILES, lambda given: False)
+        name: Absent(_FILES, lambda given: False)
         for name in (
             "config", "task", "data", "valid", "input_model", "output_model", "snapshot_freq",
             "header", "label_column", "weight_column", "group_column", "ignore_column",
@@ -367,35 +357,37 @@ ABSENT: dict[str, _Absent] = {
 }  # fmt: skip
 
 
-class NativeNames:
-    """Mixin: parameters of `ABSENT` are checked and left out, before others are checked."""
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if "__init__" in cls.__dict__:
-            cls.__init__ = _without_absent(cls.__init__)  # type: ignore[method-assign]
-
-    def set_params(self, **params: Any) -> Any:
-        """Set parameters by any of their names; return the estimator."""
-        return super().set_params(**_present(type(self).__name__, params))  # type: ignore[misc]
-
-
-def _without_absent(init: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(init)
-    def checked(self: Any, *args: Any, **kwargs: Any) -> None:
-        init(self, *args, **_present(type(self).__name__, kwargs))
-
-    return checked
-
-
-def _present(owner: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the supported parameters; raise if another one has a value with an effect."""
-    found = {}
-    for name, value in given.items():
-        absent = ABSENT.get(ALIASES.get(name, name))
-        if absent is None:
-            found[name] = value
-        elif not absent.allows(value):
-            why = absent.why or "LightGBM does not accept this value either"
-            raise ParameterError(f"{name}={value!r} is not supported by {owner}: {why}")
-    return found
+_CONSTRUCTOR = "it belongs to the constructor"
+_CALLBACK = "give callbacks=[arboretum.{}] instead"
+PASSED = Passed(
+    "LightGBM",
+    without_effect={
+        "silent": "use verbosity",
+        "task_type": "there is no code for GPUs, the CPU is used",
+        "gpu_platform_id": "there is no code for GPUs, the CPU is used",
+        "gpu_device_id": "there is no code for GPUs, the CPU is used",
+        "gpu_use_dp": "there is no code for GPUs, the CPU is used",
+    },
+    replaced=(
+        Replaced(
+            "device_type",
+            p.one_of("gpu", "cuda").allows,
+            "cpu",
+            "there is no code for GPUs, the CPU is used",
+        ),
+    ),
+    absent=ABSENT,
+    moved={
+        "early_stopping_rounds": _CALLBACK.format("early_stopping(rounds)"),
+        "verbose": _CALLBACK.format("log_evaluation(period)"),
+        "verbose_eval": _CALLBACK.format("log_evaluation(period)"),
+        "evals_result": _CALLBACK.format("record_evaluation(a_dict)"),
+        "num_boost_round": _CONSTRUCTOR + " as n_estimators",
+    },
+    ignored={
+        "predict_disable_shape_check": "the number of columns is always checked",
+        "pred_early_stop": "all trees are used",
+        "pred_early_stop_freq": "all trees are used",
+        "pred_early_stop_margin": "all trees are used",
+    },
+)

@@ -32,7 +32,7 @@ from arboretum.data.schema import encode, learn_schema
 from arboretum.data.target import encode_classes, numbers
 from arboretum.data.target import weights as checked_weights
 from arboretum.errors import DataError, ModelFileError, ParameterError
-from arboretum.grow.bins.in_parts import TableInParts
+from arboretum.grow.bins.in_parts import TableInParts, rows_to_sample
 from arboretum.io.values import flag_of, numbers_of, whole
 from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.link import both_classes, two_labels, two_shares
@@ -54,6 +54,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
     _fitted: ClassVar = "ensemble_"
     _learned: ClassVar[tuple[str, ...]] = ("ensemble_", "evals_result_", "_best")
     _free_to_change: ClassVar[frozenset[str]]  # parameters that may differ in a resumed fit
+    fits_streams: ClassVar[bool] = True
 
     n_outputs_: int = 1  # targets
     ensemble_: Ensemble
@@ -84,7 +85,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
             ensemble = ensemble.rounds(0, watch.best[0] + 1)
         self.objective_, self.ensemble_ = recipe.objective, ensemble
         self.evals_result_, self._best = watch.history, watch.best
-        self.seed_, self._n_rows = recipe.plan.seed, len(booster.margin)
+        self.seed_, self._n_rows = recipe.plan.seed, len(booster.training.y)
         self.interrupted_ = interrupted  # used by `_end_fit`, after the API has kept its own part
         return watch
 
@@ -108,6 +109,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
         """Check the training data and encode them."""
         given, earlier = request.training, request.earlier
         if earlier is None and isinstance(given.X, TableInParts):
+            given.X.expected = rows_to_sample(given.X.n_rows, *request.sample)
             self._take_schema(given.X.learn(request.columns))
             matrix = self._matrix(given.X, request.absent)
         elif earlier is None:

@@ -169,7 +169,7 @@ def _take_up(watch: Watch, state: dict[str, Any]) -> int:
     ):
         raise ModelFileError("its trees do not fit its number of rounds")
     booster.trees, booster.weights = trees, state["weights"].tolist()
-    booster.margin[:] = state["margin"]
+    booster.margin = state["margin"]
     booster.plan = replace(booster.plan, learning_rate=float(state["learning_rate"]))
     for table in watch.held_out:
         if not table.is_training:

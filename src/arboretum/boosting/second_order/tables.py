@@ -28,12 +28,11 @@ from arboretum.boosting.second_order.draws import (
 )
 from arboretum.engine.keys import key_of
 from arboretum.engine.second_order.nodes import Store
-from arboretum.engine.second_order.score import Features
 from arboretum.errors import ParameterError
 from arboretum.grow.bins.find import BinRules, find_bins
 from arboretum.grow.bins.in_parts import TableInParts, learn_bins_in_parts
 from arboretum.grow.decoding import exact_trees_of, trees_of
-from arboretum.grow.histogram import HistogramGrower
+from arboretum.grow.histogram import HistogramGrower, features_of
 
 if TYPE_CHECKING:
     from arboretum.boosting.second_order.recipe import BoostPlan, TrainingTable
@@ -76,11 +75,7 @@ class BinnedTable:
         store: Store | None = None,
         empty: Callable[..., np.ndarray] = np.empty,
     ) -> None:
-        default = np.where(bins.offset > 0, bins.default_bin, -1).astype(np.int32)  # of bundles
-        monotone = np.empty(0, np.int8) if plan.monotone is None else plan.monotone.astype(np.int8)
-        features = Features(
-            bins.storage, bins.offset, bins.n_bins, default, bins.is_category, monotone
-        )
+        features = features_of(bins, plan.monotone)
         self.bins, self.schema = bins, schema
         self.grower = HistogramGrower(
             bins.codes,
@@ -160,20 +155,31 @@ class Draws:
         return plan.goss is not None or (plan.subsample_every > 0 and share < 1.0)
 
     def rows(
-        self, plan: BoostPlan, g: np.ndarray, h: np.ndarray, m: int, twin: int
+        self,
+        plan: BoostPlan,
+        n: int,
+        m: int,
+        twin: int,
+        g: np.ndarray | None = None,
+        h: np.ndarray | None = None,
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Return the rows of round ``m`` and their weights; None: all, with weight 1."""
+        """Return the rows of round ``m``, of n, and their weights; None: all, with weight 1.
+
+        ``g`` and ``h``, (outputs, n), are read by GOSS only.
+        """
         among = self.among
         if not self.draws_rows(plan) or (plan.goss is not None and m < plan.goss_from):
             return among, None
         seed = self.row_seeds[twin]
         if plan.goss is not None:
+            assert g is not None
+            assert h is not None
             if among is not None:
                 g, h = g[:, among], h[:, among]
             rows, factor = goss_rows(g, h, *plan.goss, seed, m)
             return (rows if among is None else among[rows]), factor
         share = plan.subsample if self.shares is None else self.shares
-        turn, n, strata = m // plan.subsample_every, g.shape[1], self.strata
+        turn, strata = m // plan.subsample_every, self.strata
         if among is not None:
             n, strata = len(among), None if strata is None else strata[among]
         rows = subsample_rows(n, share, seed, turn, groups=self.groups, strata=strata)

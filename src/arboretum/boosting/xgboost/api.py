@@ -5,7 +5,7 @@
     model.fit(X, y, eval_set=[(X_valid, y_valid)], verbose=10)
 
 What differs from XGBoost on purpose: columns of strings are categories without being declared, labels
-may be any classes, unknown parameters are refused, `predict_proba` of binary:logitraw returns probabilities,
+may be any classes, `predict_proba` of binary:logitraw returns probabilities,
 and a fit can be resumed after a crash (``save_snapshot``).
 """
 

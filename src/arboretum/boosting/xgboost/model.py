@@ -13,12 +13,20 @@ import numpy as np
 from arboretum.base import parameters as p
 from arboretum.boosting.callbacks.watching import StoppingRule
 from arboretum.boosting.callbacks.xgboost_callbacks import EarlyStopping, EvaluationMonitor
+from arboretum.boosting.names.passed import PeerNames
 from arboretum.boosting.second_order.boosted_model import BoostedModel, squeezed
 from arboretum.boosting.second_order.fit import FitRequest, GivenTable, requested_snapshot, seed_of
 from arboretum.boosting.xgboost.booster import XGBBooster
-from arboretum.boosting.xgboost.parameters import ALIASES, ATTRIBUTES, DEFAULTS, PARAMETERS
+from arboretum.boosting.xgboost.parameters import (
+    ALIASES,
+    ATTRIBUTES,
+    DEFAULTS,
+    PARAMETERS,
+    PASSED,
+)
 from arboretum.boosting.xgboost.recipe import make_recipe, value
 from arboretum.errors import ParameterError
+from arboretum.grow.bins.learn import BinRules
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -26,13 +34,14 @@ if TYPE_CHECKING:
 __all__ = ["XGBModel", "one_each", "tables_of", "with_objective"]
 
 
-class XGBModel(BoostedModel):
+class XGBModel(PeerNames, BoostedModel):
     """What XGBoost's three estimators share."""
 
     dialect: ClassVar[str] = "xgboost"
     target: ClassVar[str]  # "classes", "numbers" or "orders"
     usual_objective: ClassVar[str]
     _aliases: ClassVar = ALIASES
+    _passed: ClassVar = PASSED
     _parameters: ClassVar = PARAMETERS
     _attributes: ClassVar = ATTRIBUTES
     _free_to_change: ClassVar = frozenset({"importance_type", "unseen"})
@@ -200,6 +209,7 @@ class XGBModel(BoostedModel):
                     self._earlier(earlier),
                     float(self.missing),
                     requested_snapshot(*snapshot),
+                    (BinRules.sample, seed_of(self.random_state)),
                     bar=value(self, "verbosity") >= 2,
                 )
             )

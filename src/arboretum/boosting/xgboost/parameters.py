@@ -14,9 +14,10 @@ from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter, ParameterRule
 from arboretum.base.rounds import Interruptible
 from arboretum.base.shared_parameters import RUNNING, TABLE
+from arboretum.boosting.names.passed import Passed, Replaced
 from arboretum.boosting.names.xgboost import XGBOOST
 
-__all__ = ["ALIASES", "ATTRIBUTES", "DEFAULTS", "PARAMETERS"]
+__all__ = ["ALIASES", "ATTRIBUTES", "DEFAULTS", "PARAMETERS", "PASSED"]
 
 ALIASES = {
     "eta": "learning_rate",
@@ -236,3 +237,44 @@ ATTRIBUTES = {
     "best_iteration, best_score": "Only with early stopping.",
     **Interruptible._attributes_of_rounds,
 }
+
+# ---------------------------------------------------------------------- what scripts pass
+_NO_GPU = "there is no code for GPUs, the CPU is used"
+_CONSTRUCTOR = "it belongs to the constructor"
+
+
+def _names_a_gpu(device: Any) -> bool:
+    return isinstance(device, str) and device.startswith(("cuda", "gpu"))
+
+
+PASSED = Passed(
+    "XGBoost",
+    without_effect={
+        "use_label_encoder": "labels may be of any kind",
+        "num_class": "classes are counted in y",
+        "silent": "use verbosity",
+        "predictor": "there is one way to predict",
+        "gpu_id": _NO_GPU,
+        "task_type": _NO_GPU,
+        "single_precision_histogram": "histograms always hold whole numbers",
+        "ntree_limit": "give iteration_range to predict",
+    },
+    replaced=(
+        Replaced("device", _names_a_gpu, "cpu", _NO_GPU),
+        Replaced("tree_method", p.one_of("gpu_hist").allows, "hist", _NO_GPU),
+        Replaced(
+            "objective",
+            p.one_of("reg:linear").allows,
+            "reg:squarederror",
+            "it is called 'reg:squarederror' today",
+        ),
+        Replaced("validate_parameters", p.one_of(False).allows, None, ""),
+    ),
+    moved={
+        "early_stopping_rounds": _CONSTRUCTOR,
+        "eval_metric": _CONSTRUCTOR,
+        "callbacks": _CONSTRUCTOR,
+        "num_boost_round": _CONSTRUCTOR + " as n_estimators",
+    },
+    renamed={"ntree_limit": ("iteration_range", lambda n: (0, int(n)) if n else None)},
+)

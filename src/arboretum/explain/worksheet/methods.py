@@ -74,7 +74,7 @@ WITHOUT: dict[str, dict[str, str | tuple[str, str]]] = {
         "round": "the trees of a forest do not depend on each other, there are no rounds",
         "pruning": (
             "trees of a forest have no pruning path of their own",
-            "fit a CARTClassifier or CARTRegressor",
+            "fit a DecisionTreeClassifier or DecisionTreeRegressor",
         ),
     },
     "bag": {

@@ -1,0 +1,227 @@
+"""How far do the peers' own tests pass with arboretum's classes?
+
+    python -m benchmarks peers sklearn [--files test_tree test_forest] [--list]
+    python -m benchmarks peers xgboost --source ../xgboost/tests/python
+    python -m benchmarks peers lightgbm --source ../LightGBM/tests/python_package_test
+
+The test files are copied to a temporary folder, and a plugin puts arboretum's classes in place of the peer's
+in the modules that the tests import. All else stays the peer's:
+
+    test_tree.py ──copy──►  temporary folder  ──pytest──►  passed, failed, first line of each error
+                            conftest.py: sklearn.tree.DecisionTreeClassifier = arboretum's
+
+scikit-learn installs its tests; the others' are read from ``--source``. A failure that `docs/peers.md` lists
+is deliberate, and a listed test that passes is named, so that the list stays true.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import copytree, ignore_patterns
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+from rich.console import Console
+from rich.table import Table
+
+__all__ = ["main"]
+
+ROOT = Path(__file__).resolve().parent.parent
+LIST = ROOT / "docs" / "peers.md"
+
+_SKLEARN = """
+tree/tests/test_tree tree/tests/test_monotonic_tree tree/tests/test_export tree/tests/test_split
+ensemble/tests/test_forest ensemble/tests/test_bagging ensemble/tests/test_weight_boosting
+ensemble/tests/test_gradient_boosting ensemble/tests/test_stacking ensemble/tests/test_voting
+ensemble/tests/test_common ensemble/tests/test_base
+inspection/tests/test_partial_dependence inspection/tests/test_permutation_importance
+inspection/_plot/tests/test_plot_partial_dependence inspection/_plot/tests/test_boundary_decision_display
+"""
+
+_FAMILIES = "DecisionTree ExtraTree RandomForest ExtraTrees Bagging AdaBoost GradientBoosting Stacking Voting"
+
+# The modules whose names the tests import; arboretum's take their place where it has them.
+_PLUGIN = '''
+"""Put arboretum's names into the modules of the peer."""
+import importlib
+import pkgutil
+
+import arboretum
+
+for name in arboretum.ESTIMATORS:
+    getattr(arboretum, name)
+for path in {modules!r}:
+    module = importlib.import_module(path)
+    for name in {names!r}:
+        if hasattr(module, name):
+            setattr(module, name, getattr(arboretum, name))
+'''
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The tests of a peer: its modules, the names that are swapped in them, and the test files."""
+
+    modules: tuple[str, ...]
+    names: tuple[str, ...]
+    files: tuple[str, ...]  # below the folder of the tests, without .py; all test files if empty
+
+
+_BOOSTER = ("Classifier", "Regressor", "Ranker")
+SUITES = {
+    "sklearn": Suite(
+        ("sklearn.tree", "sklearn.ensemble", "sklearn.inspection"),
+        (*(name + kind for name in _FAMILIES.split() for kind in ("Classifier", "Regressor")),
+         "plot_tree", "export_text", "export_graphviz"),
+        tuple(_SKLEARN.split()),
+    ),
+    "xgboost": Suite(
+        ("xgboost", "xgboost.sklearn"),
+        (*(f"XGB{kind}" for kind in _BOOSTER), "plot_importance", "plot_tree"),
+        (),
+    ),
+    "lightgbm": Suite(
+        ("lightgbm", "lightgbm.sklearn"),
+        (*(f"LGBM{kind}" for kind in _BOOSTER), "plot_importance", "plot_tree", "early_stopping",
+         "log_evaluation", "record_evaluation", "reset_parameter"),
+        (),
+    ),
+}  # fmt: skip
+
+
+class Outcome(NamedTuple):
+    """One test: its file, its name, and the first line of its error ("" if it passed)."""
+
+    file: str
+    test: str
+    error: str
+
+    @property
+    def listed_as(self) -> str:
+        """The name of the test in the list of deliberate differences."""
+        return f"{self.file}::{self.test}"
+
+
+def run(suite: Suite, folder: Path, files: Sequence[str], jobs: int) -> list[Outcome]:
+    """Run the tests of a suite with arboretum's classes."""
+    with tempfile.TemporaryDirectory() as temporary:
+        tests = Path(temporary) / "tests"
+        copytree(
+            folder, tests, ignore=ignore_patterns("*.so", "*.pyx", "__pycache__", "__init__.py")
+        )
+        modules = [name for name in suite.modules if find_spec(name)]
+        plugin = Path(temporary) / "swapped_names.py"
+        plugin.write_text(_PLUGIN.format(modules=modules, names=suite.names))
+        wanted = suite.files or sorted(path.stem for path in tests.glob("test_*.py"))
+        paths = [f"{name}.py" for name in wanted if not files or Path(name).stem in files]
+        report = Path(temporary) / "report.xml"
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "swapped_names", "-p", "no:cacheprovider",
+                   "--import-mode=importlib", f"--junitxml={report}", f"--rootdir={tests}", "--tb=short",
+                   *(["-n", str(jobs)] if jobs > 1 else []), *paths]  # fmt: skip
+        path = os.pathsep.join([temporary, str(ROOT / "src"), str(tests)])
+        env = {**os.environ, "PYTHONPATH": path, "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
+        subprocess.run(command, cwd=tests, env=env, check=False, stdout=sys.stderr)
+        return list(outcomes(report))
+
+
+def outcomes(report: Path) -> Iterable[Outcome]:
+    """Read the report that pytest has written; skipped tests are left out."""
+    for case in ElementTree.parse(report).iter("testcase"):
+        if case.find("skipped") is not None:
+            continue
+        wrong = case.find("failure") if case.find("failure") is not None else case.find("error")
+        file = case.get("classname", "").split(".")[-1]
+        error = "" if wrong is None else first_line(wrong.get("message", "") or "no message")
+        yield Outcome(file, case.get("name", ""), error)
+
+
+def first_line(message: str) -> str:
+    """Return the line of a message that says what went wrong, without numbers and names of one test.
+
+    >>> first_line("AttributeError: 'Tree' object has no attribute 'apply'")
+    "AttributeError: 'Tree' object has no attribute 'apply'"
+    """
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    told = next(
+        (line for line in lines if re.match(r"[\w.]+(Error|Warning|Exception)\b", line)), lines[0]
+    )
+    return told[:150]
+
+
+def deliberate(text: str, peer: str) -> dict[str, str]:
+    """Return the listed differences of a peer, test → reason.
+
+    >>> deliberate("| sklearn | `test_tree::test_big_input` | float64 |", "sklearn")
+    {'test_tree::test_big_input': 'float64'}
+    """
+    rows = re.findall(r"^\| (\w+) \| `([^`]+)` \| (.+) \|$", text, re.M)
+    return {test: reason for name, test, reason in rows if name == peer}
+
+
+def print_tables(found: list[Outcome], reasons: dict[str, str], *, every: bool) -> None:
+    """Print passed and failed by file, then the causes, most frequent first."""
+    console = Console(width=190)
+    files = Table("file", "passed", "failed", "of them deliberate")
+    causes: Counter[str] = Counter()
+    for file in [*dict.fromkeys(one.file for one in found), "all"]:
+        here = [one for one in found if file in (one.file, "all")]
+        failed = [one for one in here if one.error]
+        listed = sum(reason_of(one, reasons) != "" for one in failed)
+        files.add_row(file, *(str(n) for n in (len(here) - len(failed), len(failed), listed)))
+    console.print(files)
+    for one in found:
+        if one.error and not reason_of(one, reasons):
+            causes[f"{one.file}: {one.error}"] += 1
+            if every:
+                console.print(f"{one.listed_as}  {one.error}", markup=False)
+    table = Table("tests", "cause")
+    for cause, n in causes.most_common():
+        table.add_row(str(n), cause.replace("[", r"\["))
+    console.print(table)
+    passing = {one.listed_as.partition("[")[0] for one in found if not one.error}
+    broken = {one.listed_as.partition("[")[0] for one in found if one.error}
+    for name in reasons:
+        if name.partition("[")[0] in passing - broken:
+            console.print(f"{name} passes: take it off the list in docs/peers.md", markup=False)
+
+
+def reason_of(one: Outcome, reasons: dict[str, str]) -> str:
+    """Return why a test fails on purpose: listed by its full name or without its parameters."""
+    name = one.listed_as
+    return reasons.get(name) or reasons.get(name.partition("[")[0], "")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a peer's tests and print the tables."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks peers")
+    parser.add_argument("peer", choices=sorted(SUITES))
+    parser.add_argument("--source", type=Path, help="folder with the peer's test files")
+    parser.add_argument("--files", nargs="+", metavar="NAME", default=[], help="only these files")
+    parser.add_argument("--jobs", type=int, default=1, help="processes of pytest")
+    parser.add_argument("--list", action="store_true", help="also name every failed test")
+    asked = parser.parse_args(arguments)
+    folder = asked.source
+    if folder is None:
+        spec = find_spec(asked.peer)
+        if asked.peer != "sklearn" or spec is None or spec.origin is None:
+            parser.error(f"{asked.peer} installs no tests: give their folder, --source <folder>")
+        folder = Path(spec.origin).parent
+    found = run(SUITES[asked.peer], folder, asked.files, asked.jobs)
+    print_tables(
+        found, deliberate(LIST.read_text() if LIST.exists() else "", asked.peer), every=asked.list
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
