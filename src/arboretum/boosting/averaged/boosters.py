@@ -25,7 +25,7 @@ from arboretum.grow.bins.categories import frequent_categories
 __all__ = ["Ground", "bin_table"]
 
 _RANDOM_SHARE = 0.8  # of the columns at a node: random cuts need more of them
-_DEPTH = 6  # of symmetric trees
+_DEPTH, _SYMMETRIC_L2 = 6, 3.0  # of symmetric trees, which use all columns
 _SAMPLE, _MIN_IN_BIN = 200_000, 3
 _CUT_SEEDS = 1 << 31
 
@@ -129,8 +129,8 @@ def _rules(kind: str, settings: Settings, n_features: int) -> SplitRules:
         return plain._replace(random_cuts=True, node_columns=_drawn(_RANDOM_SHARE, n_features))
     if kind == SYMMETRIC:
         return plain._replace(
-            symmetric=True, max_depth=_DEPTH, max_leaves=MANY, depth_first=True,
-            l2=settings.symmetric_l2, min_rows=settings.symmetric_min_rows, node_columns=_drawn(settings.symmetric_share, n_features),
+            symmetric=True, max_depth=_DEPTH, max_leaves=MANY, depth_first=True, l2=_SYMMETRIC_L2,
+            min_rows=1.0, node_columns=0,
         )  # fmt: skip
     return plain
 
