@@ -190,6 +190,11 @@ class Shard:
         """Return the leaf of every row in the tree that has grown."""
         return self._all_leaves(tree).astype(small_numbers(len(tree)))
 
+    def walk(self, tree: GrownNodes) -> np.ndarray:
+        """Return the leaf of every row in any tree of codes."""
+        rows = np.arange(self.n_rows, dtype=np.uint32)
+        return self._walk(tree, rows).astype(small_numbers(len(tree)))
+
     # ------------------------------------------------------------------ rows that are kept
     def load(
         self,

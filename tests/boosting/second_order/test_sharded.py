@@ -24,7 +24,8 @@ def _table():
     x[RNG.random(x.shape) < 0.1] = np.nan
     frame = pd.DataFrame(x, columns=["a", "b"])
     frame["few"] = RNG.integers(0, 4, N).astype(float)
-    frame["word"] = pd.Categorical(RNG.choice(list("pqrstuv"), N))
+    words = RNG.choice(list("pqrstuv"), N, p=[0.4, 0.3, 0.2, 0.08, 0.01, 0.005, 0.005])
+    frame["word"] = pd.Categorical(words)
     for k in range(3):
         frame[f"used{k}"] = np.where(np.arange(N) % 5 == k, RNG.integers(1, 4, N), 0.0)
     signal = frame["a"].fillna(1) * frame["few"] + frame["word"].cat.codes + frame["used1"]

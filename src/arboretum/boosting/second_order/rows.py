@@ -110,7 +110,7 @@ class RowsInShards:
         self.objective, self.grower, self.shards = objective, grower, grower.shards
         self.y, self.weight = training.y, training.weight
         self._derive = objective.by_rows(training.y).derivatives  # type: ignore[union-attr]
-        self.margin = np.broadcast_to(start, (len(self.y), objective.n_outputs))
+        self.margin = start
         self.shards.reload = self._reload
 
     # ------------------------------------------------------------------ margins
@@ -182,7 +182,9 @@ class RowsInShards:
 
     def _load(self, which: Any) -> None:
         """Send labels, weights and the start of the margins."""
-        y, start = self.shards.cut(self.y), self.shards.cut(self._start)
+        y, start = self.shards.cut(self.y), [self._start] * len(self.shards)
+        if self._start.ndim > 1:  # each row has its own
+            start = self.shards.cut(self._start)
         weight = [None] * len(y) if self.weight is None else self.shards.cut(self.weight)
         own = {i: (self._derive, y[i], weight[i], start[i]) for i in which}
         self.shards.cluster.call_each("load", own)
