@@ -49,6 +49,12 @@ def gather(given: Any) -> Any:
     return given.compute()
 
 
+def known_rows(given: Any) -> int | None:
+    """Return the number of rows of an array; None where partitions would have to be computed."""
+    n_rows = next(iter(getattr(given, "shape", ())), None)
+    return int(n_rows) if isinstance(n_rows, int | np.integer) else None
+
+
 def pieces_of(given: Any) -> list[Any]:
     """Return the partitions of a collection, in order, none of them computed yet."""
     if not hasattr(given, "map_partitions"):

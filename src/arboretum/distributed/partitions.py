@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from arboretum.boosting.second_order.fit import with_missing
+from arboretum.data.column_warnings import Unseen, gather_unseen
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, Matrix
 from arboretum.data.parts import CategoryCounts, TablePart, join_parts, learn_part
 from arboretum.data.schema import encode
@@ -118,11 +119,16 @@ class Partitions:
                 parts.append(learn_part(table, settings))
         return join_parts(parts) if parts else None
 
-    def encode(self, encoding: Encoding) -> None:
-        """Turn all rows into numbers."""
+    def encode(self, encoding: Encoding) -> dict[int, Unseen]:
+        """Turn all rows into numbers; return the categories without a number, by partition."""
+        unseen: dict[int, Unseen] = {}
         for k in list(self._tables):
-            with _at(k):
+            found: Unseen = {}
+            with _at(k), gather_unseen(found):
                 self._matrices[k] = encoding.matrix(self._tables.pop(k))
+            if found:
+                unseen[k] = found
+        return unseen
 
     def twin(self) -> Partitions:
         """Return the same raw rows; nothing is copied."""

@@ -62,6 +62,13 @@ def in_order(given: Any) -> Any:
     return given
 
 
+def known_rows(given: Any) -> int | None:
+    """Return the number of rows of a dataset in the object store; None where it would have to be computed."""
+    from ray.data.dataset import MaterializedDataset
+
+    return given.count() if isinstance(given, MaterializedDataset) else None
+
+
 def pieces_of(given: Any) -> list[Any]:
     """Return references to the blocks of a dataset, in order."""
     bundles = in_order(given).materialize().iter_internal_ref_bundles()
