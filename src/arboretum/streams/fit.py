@@ -44,7 +44,7 @@ def fit(
     """Fit a model to a source."""
     bound = inspect.signature(method).bind_partial(model, *args, **kwargs)
     given = bound.arguments
-    if not getattr(model, "fits_streams", False) or method.__name__ != "fit":
+    if not getattr(model, "fits_in_parts", False) or method.__name__ != "fit":
         raise DataError(
             f"{type(model).__name__} needs the table in memory, where a NumPy memmap counts as such: read it "
             "and give fit the arrays X and y, or stream it to one of the models LGBM… and XGB…"

@@ -264,6 +264,12 @@ def test_other_bad_input():
         regressor().fit(X[:12], NUMBER[:12]).predict_interval(X)
 
 
+def test_streams_are_refused(tmp_path):
+    pd.DataFrame(X).assign(y=NUMBER).to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(DataError, match="BoostedTreesRegressor needs the table in memory"):
+        regressor().fit(arb.Stream(tmp_path / "t.csv"), "y")
+
+
 @pytest.mark.parametrize("n", [2, 3, 5, 12])
 def test_a_few_rows_are_enough(n):
     assert regressor().fit(X[:n], NUMBER[:n]).predict(X).shape == (300,)

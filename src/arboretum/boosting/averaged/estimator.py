@@ -78,7 +78,7 @@ class BoostedTrees(BoostedModel):
 
     dialect: ClassVar[str] = "lightgbm"  # of the names of objectives and metrics
     _family: ClassVar = "averaged"
-    fits_streams: ClassVar = False  # trials read their held-out rows again and again
+    fits_in_parts: ClassVar = False  # trials read their held-out rows again and again
     _learned: ClassVar = (*BoostedModel._learned, "choices_")
     _parameters: ClassVar = PARAMETERS
     _attributes: ClassVar = ATTRIBUTES
