@@ -285,7 +285,7 @@ FAULTS = (
     ),
     Fault(
         "shards", "drawn rows: the others are not added to the margins",
-        "grow/shard.py",
+        "grow/sharded/shard.py",
         "self._tree.leaf_of[others] = self._walk(tree, others)",
         "self._tree.leaf_of[others] = 0",
         ("boosting/second_order/test_sharded.py",),
