@@ -314,9 +314,10 @@ FAULTS = (
     ),
     Fault(
         "metrics", "weighted mean divided by the number of rows",
-        "boosting/metric/evaluation_set.py",
-        "return total / whole if whole > 0 else math.nan", "return total / len(values)",
-        ("boosting/metric/test_metric.py",),
+        "engine/sums.py",
+        "return total(times(x, weight)) / whole if whole > 0 else math.nan",
+        "return total(times(x, weight)) / len(x)",
+        ("engine/test_sums.py",),
     ),
     Fault(
         "io", "bytes between arrays left out of the checksum that is compared",
