@@ -210,8 +210,8 @@ FAULTS = (
     Fault(
         "friedman", "prior of classes smoothed",
         "boosting/loss/classes.py",
-        "return np.bincount(codes, None, n_classes) / len(codes)",
-        "return (np.bincount(codes, None, n_classes) + 1.0) / (len(codes) + n_classes)",
+        "return sums.totals(w, codes, n_classes) / sums.total(w)",
+        "return (sums.totals(w, codes, n_classes) + 1.0) / (sums.total(w) + n_classes)",
         ("boosting/friedman/test_gradient_boosting.py::test_starts_are_scikit_learns",),
     ),
     Fault(
