@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.second_order.boosted_model import BoostedModel
 from arboretum.distributed.answers import (
     answer_part,
     check_row_wise,
@@ -87,7 +86,7 @@ def fit(
     """Fit a model to Dask collections."""
     import arboretum.distributed.dask as adapter
 
-    fit_somewhere = fit_in_place if isinstance(model, BoostedModel) else fit_gathered
+    fit_somewhere = fit_in_place if getattr(model, "fits_in_parts", False) else fit_gathered
     return fit_somewhere(adapter, model, method, bound_arguments(model, method, args, kwargs))
 
 
