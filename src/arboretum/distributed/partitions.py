@@ -29,7 +29,7 @@ from arboretum.engine.parallel import effective_jobs
 from arboretum.errors import DataError
 from arboretum.grow.bins.bundling import PairsInUse, bundle_codes, pairs_in_use
 from arboretum.grow.bins.find import count_codes
-from arboretum.grow.shard import Shard
+from arboretum.grow.sharded.shard import Shard
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema

@@ -24,7 +24,7 @@ from arboretum.distributed.partitions import Encoding, Look, join_matrices
 from arboretum.distributed.workers import Workers
 from arboretum.errors import DataError
 from arboretum.grow.bins.in_parts import TableInParts
-from arboretum.grow.shards import Shards
+from arboretum.grow.sharded.shards import Shards
 
 if TYPE_CHECKING:
     from arboretum.grow.bins.bins import Bins

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import arboretum as arb
 from arboretum.errors import DataError, WorkerError
-from tests.grow.in_shards import Counted, in_shards
+from tests.grow.sharded.in_shards import Counted, in_shards
 
 N = 400
 RNG = np.random.default_rng(5)
