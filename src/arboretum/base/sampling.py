@@ -37,6 +37,7 @@ __all__ = [
     "draw_counts",
     "draw_heavier",
     "draw_in_turn",
+    "drawn_rows",
     "growing_key",
     "hashes",
     "make_bags",
@@ -94,6 +95,15 @@ def draw_by_weight(w: np.ndarray, shares: np.ndarray) -> np.ndarray:
     return np.minimum(
         rows, np.flatnonzero(w)[-1]
     )  # the end of the last interval may round to less than 1
+
+
+def drawn_rows(counts: np.ndarray) -> np.ndarray:
+    """Return the rows of a bag in order, int32, each as often as it was drawn.
+
+    >>> drawn_rows(np.array([0.0, 2.0, 1.0]))
+    array([1, 1, 2], dtype=int32)
+    """
+    return np.repeat(np.arange(len(counts), dtype=np.int32), counts.astype(np.int64))
 
 
 # ---------------------------------------------------------------------- without

@@ -21,7 +21,7 @@ from arboretum.base.model_of_trees import ModelOfMembers
 from arboretum.base.oob_attributes import OutOfBagAttributes
 from arboretum.base.parameters import Parameter
 from arboretum.base.rounds import Interrupted, Interruptible, progress, run_rounds
-from arboretum.base.sampling import BagRules, make_bags
+from arboretum.base.sampling import BagRules, drawn_rows, make_bags
 from arboretum.base.shap_values import Explains, Member
 from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
@@ -270,7 +270,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         grown = []
         for number, tree in zip(wanted, trees, strict=False):
             member = members.make_member(base, bags, number, self.schema_.names)
-            vars(member).update(learned_of_all, tree_=tree)
+            vars(member).update(learned_of_all, _kept_tree=tree)
             if hasattr(prototype, "_one_output"):
                 member._one_output = prototype._one_output
             grown.append(member)
@@ -398,11 +398,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
     @property
     def estimators_samples_(self) -> list[np.ndarray]:
         """The rows of each estimator; a row drawn twice is there twice."""
-        rows = np.arange(self._bags.n_rows)
-        return [
-            np.repeat(rows, self._bags.counts(t).astype(np.int64))
-            for t in range(len(self.estimators_))
-        ]
+        return [drawn_rows(self._bags.counts(t)) for t in range(len(self.estimators_))]
 
     @property
     def estimators_features_(self) -> list[np.ndarray]:

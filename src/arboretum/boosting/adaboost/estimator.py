@@ -196,7 +196,7 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         X, matrix = table
         for member, one in before:
             if type(member) in (CARTClassifier, CARTRegressor):
-                tree = member.tree_
+                tree = member._kept_tree
                 answers = self._read_nodes(tree.value)[leaves_of(tree, matrix, self._threads())]
             else:
                 answers = self._read(member, X)
