@@ -9,11 +9,12 @@
     python -m benchmarks goals           every case that has a goal, in one table
     python -m benchmarks latency         1, 10 and 1,000 rows at a time: percentiles
     python -m benchmarks real            every model on real tables; --models, --case: some of them
+    python -m benchmarks scale           streamed tables; --rows: another size
     python -m benchmarks startup         first fits: from source, from a wheel, warm
     python -m benchmarks cart --quick    small sizes, a minute or two
     python -m benchmarks cart --case iris predict
 
-A benchmark is a module with ``experiments(jobs)``: named experiments of seven kinds.
+A benchmark is a module with ``experiments(jobs)``: named experiments of eight kinds.
 
     harness.Case        contenders timed in turns, scored on held-out data, peak memory   harness.py
     scaling.Curve       fit time over rows or columns                                     scaling.py
@@ -21,6 +22,7 @@ A benchmark is a module with ``experiments(jobs)``: named experiments of seven k
     cold_start.ColdStart   the first fit of an estimator from source, from a wheel, warm   cold_start.py
     latency.Latency     calls for a few rows, in turns: percentiles                       latency.py
     shap.ShapExperiment SHAP values of the same trees: nanoseconds per row and tree       shap.py
+    scale.Scale         large files, each contender in a process of its own              scale.py
     real.RealCase       all models and their peers on one real table                      real.py
 
 Every experiment measures itself and returns a result; report.py prints tables and writes JSON,
@@ -41,6 +43,7 @@ BENCHMARKS = {
     "boosting": "benchmarks.boosting",
     "latency": "benchmarks.latency",
     "real": "benchmarks.real",
+    "scale": "benchmarks.scale",
     "shap": "benchmarks.shap",
     "startup": "benchmarks.cold_start",
 }

@@ -49,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--models", nargs="+", metavar="NAME", default=[], help="only these models (real only)"
     )
+    parser.add_argument("--rows", type=_positive, help="rows of the table (scale only)")
     parser.add_argument(
         "--phases", action="store_true", help="where the time of our own fit goes (boosting only)"
     )
@@ -67,6 +68,12 @@ def _quick_cases(module: Any, cases: Mapping[str, Any]) -> dict[str, Any]:
     """Return the experiments of a quick run: all, or those the benchmark names."""
     names = getattr(module, "QUICK_CASES", cases)
     return {name: case for name, case in cases.items() if name in names}
+
+
+def _usual_cases(module: Any, cases: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the experiments of a run that names none: without those that take hours."""
+    long = getattr(module, "LONG_CASES", ())
+    return {name: case for name, case in cases.items() if name not in long}
 
 
 def _chosen(
@@ -137,6 +144,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _chosen(parser, {case: e for cases in every.values() for case, e in cases.items()}, asked.case)
     if asked.quick and asked.case is None:
         every = {name: _quick_cases(modules[name], cases) for name, cases in every.items()}
+    if asked.case is None:
+        every = {name: _usual_cases(modules[name], cases) for name, cases in every.items()}
     failed = [_run_one(name, cases, asked, console) for name, cases in every.items()]
     return 1 if any(failed) else 0
 
@@ -148,7 +157,7 @@ def _run_one(
     chosen = {case: e for case, e in every.items() if asked.case is None or case in asked.case}
     if not chosen:
         return False
-    options = Options(asked.quick, asked.repeat, asked.jobs, tuple(asked.models))
+    options = Options(asked.quick, asked.repeat, asked.jobs, tuple(asked.models), asked.rows)
     report = run(Report(name, options, facts()), chosen, console)
     print_report(report, console)
     asked.out.mkdir(parents=True, exist_ok=True)

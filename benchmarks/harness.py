@@ -55,6 +55,7 @@ class Options:
     repeat: int = 3
     jobs: int = 2
     models: tuple[str, ...] = ()  # only these, where a case has several; all if empty
+    rows: int | None = None  # of the table, where a benchmark can make any size
 
 
 @dataclass(frozen=True)

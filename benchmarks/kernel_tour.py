@@ -71,7 +71,9 @@ def make(name: str, small: bool = True, **more: Any) -> Any:
     """Return an estimator, with few members or its defaults; ``more`` of which it takes what it knows."""
     cls = getattr(arboretum, name)
     known = inspect.signature(cls).parameters
-    few = {"n_estimators": 3, "max_iter": 2, "random_state": 0} if small else {"random_state": 0}
+    few: dict[str, Any] = {"random_state": 0}
+    if small:
+        few |= {"n_estimators": 3, "max_iter": 2, "time_limit": 0.5}
     arguments = {key: value for key, value in (few | more).items() if key in known}
     if name.startswith(("Stacking", "Voting")):
         kind = "Classifier" if name.endswith("Classifier") else "Regressor"

@@ -13,6 +13,7 @@ from benchmarks.harness import CaseResult, Measurement, Options
 from benchmarks.latency import PERCENTILES, LatencyResult
 from benchmarks.real_report import plain_tables, print_tables
 from benchmarks.real_results import TableResult
+from benchmarks.scale import ScaleResult, scale_table
 from benchmarks.scaling import CurveResult
 from benchmarks.shap import ShapResult
 from benchmarks.startup import StartUpResult
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Report", "print_report", "write_json"]
 
 Result = CaseResult | CurveResult | StartUpResult | ColdStartResult | LatencyResult | TableResult
-Result |= ShapResult
+Result |= ShapResult | ScaleResult
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,10 @@ class Report:
     @property
     def shap_values(self) -> list[ShapResult]:
         return [r for r in self.results if isinstance(r, ShapResult)]
+
+    @property
+    def scales(self) -> list[ScaleResult]:
+        return [r for r in self.results if isinstance(r, ScaleResult)]
 
     @property
     def tables(self) -> list[TableResult]:
@@ -243,6 +248,8 @@ def print_report(report: Report, console: Console) -> None:
         console.print(_latency_table(latency))
     for found in report.shap_values:
         console.print(_shap_table(found))
+    for scale in report.scales:
+        console.print(scale_table(scale))
     if report.tables:
         print_tables(report.tables, console)
     for name, reason in report.skipped.items():
@@ -290,6 +297,7 @@ def write_json(report: Report, path: Path) -> None:
         "cold_starts": plain_cold_starts(report.cold_starts),
         "latency": [asdict(result) for result in report.latencies],
         "shap": [asdict(result) for result in report.shap_values],
+        "scale": [asdict(result) for result in report.scales],
         "real": plain_tables(report.tables),
         "skipped": report.skipped,
         "failed": report.failed,

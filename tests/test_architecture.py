@@ -54,7 +54,7 @@ _ORDER = [
     "forest",
     "boosting",
     "combine callback",
-    "distributed",
+    "distributed streams",
     "explain",
     "tree ensemble inspection",
     "cli",

@@ -118,6 +118,9 @@ def folder_of_commands(tmp_path_factory):
     table = pd.read_csv(seedlings.PATH)
     table = table.assign(price=table["height_cm"] * 1.5, y=(table["watered"] == "yes").astype(int))
     table[:300].to_csv(folder / "data.csv", index=False)
+    for name in ("data", "new"):
+        (folder / name).mkdir()
+        table[:300].to_parquet(folder / name / "a.parquet", index=False)
     table[300:400].to_csv(folder / "other.csv", index=False)
     table[400:420].to_csv(folder / "new.csv", index=False)
     n = 60

@@ -21,6 +21,7 @@ _HOME = {
     "mds": "arboretum.forest.proximity_geometry",
     "outlier_scores": "arboretum.forest.proximity_geometry",
     "prototypes": "arboretum.forest.proximity_geometry",
+    "Stream": "arboretum.streams.stream",
     "load": "arboretum.io.native",
     "warmup": "arboretum.engine.compiler.warmup",
     "export_text": "arboretum.explain.text",

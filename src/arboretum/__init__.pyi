@@ -4,6 +4,8 @@ from arboretum import inspection as inspection
 from arboretum import tree as tree
 from arboretum.boosting.adaboost.classifier import AdaBoostClassifier as AdaBoostClassifier
 from arboretum.boosting.adaboost.regressor import AdaBoostRegressor as AdaBoostRegressor
+from arboretum.boosting.averaged.api import BoostedTreesClassifier as BoostedTreesClassifier
+from arboretum.boosting.averaged.api import BoostedTreesRegressor as BoostedTreesRegressor
 from arboretum.boosting.callbacks.lightgbm_callbacks import early_stopping as early_stopping
 from arboretum.boosting.callbacks.lightgbm_callbacks import log_evaluation as log_evaluation
 from arboretum.boosting.callbacks.lightgbm_callbacks import record_evaluation as record_evaluation
@@ -81,6 +83,7 @@ from arboretum.forest.proximity_geometry import prototypes as prototypes
 from arboretum.forest.random_forest import RandomForestClassifier as RandomForestClassifier
 from arboretum.forest.random_forest import RandomForestRegressor as RandomForestRegressor
 from arboretum.io.native import load as load
+from arboretum.streams.stream import Stream as Stream
 
 __version__: str
 ESTIMATORS: dict[str, str]

@@ -3,12 +3,13 @@
     ArboretumError
     ├── ParameterError   a parameter is unknown, mistyped or out of range      (also ValueError, TypeError)
     ├── DataError        a table cannot be used: which column, which rows, why (also ValueError)
-    └── ModelFileError   a file is not a model, is damaged or is too new       (also ValueError)
+    ├── ModelFileError   a file is not a model, is damaged or is too new       (also ValueError)
+    └── WorkerError      workers of a cluster were lost too often              (also RuntimeError)
 
-Every message states what is wrong, where, and what to do next. All are ValueErrors too, because that is
-what scikit-learn's own tools expect to catch. A `SuspiciousColumnWarning` names columns that will probably
-harm a model (data/column_warnings.py), an `UnseenCategoryWarning` categories that the training table
-did not have.
+Every message states what is wrong, where, and what to do next. All but the last are ValueErrors too, because
+that is what scikit-learn's own tools expect to catch. A `SuspiciousColumnWarning` names columns that will
+probably harm a model (data/column_warnings.py), an `UnseenCategoryWarning` categories that the training
+table did not have.
 """
 
 
@@ -26,6 +27,10 @@ class DataError(ArboretumError, ValueError):
 
 class ModelFileError(ArboretumError, ValueError):
     """A file is not a saved model, is damaged, or was written by a newer version."""
+
+
+class WorkerError(ArboretumError, RuntimeError):
+    """Workers of a cluster were lost too often to finish."""
 
 
 class SuspiciousColumnWarning(UserWarning):

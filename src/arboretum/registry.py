@@ -33,6 +33,8 @@ ESTIMATORS = {
     "XGBClassifier": "arboretum.boosting.xgboost.api",
     "XGBRegressor": "arboretum.boosting.xgboost.api",
     "XGBRanker": "arboretum.boosting.xgboost.api",
+    "BoostedTreesClassifier": "arboretum.boosting.averaged.api",
+    "BoostedTreesRegressor": "arboretum.boosting.averaged.api",
     "LGBMClassifier": "arboretum.boosting.lightgbm.api",
     "LGBMRegressor": "arboretum.boosting.lightgbm.api",
     "LGBMRanker": "arboretum.boosting.lightgbm.api",

@@ -19,6 +19,7 @@ FAMILIES = {
     "coordinate": "CoordinateBoostingClassifier",
     "friedman": "GradientBoostingClassifier GradientBoostingRegressor",
     "second order": "XGBClassifier XGBRegressor XGBRanker LGBMClassifier LGBMRegressor LGBMRanker",
+    "averaged": "BoostedTreesClassifier BoostedTreesRegressor",
     "stack": "StackingClassifier StackingRegressor",
     "vote": "VotingClassifier VotingRegressor",
     "imputer": "ProximityImputer",

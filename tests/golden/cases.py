@@ -61,7 +61,22 @@ def combined() -> Iterator[Case]:
     yield case("voting numbers", lambda: arb.VotingRegressor(regressors), "mixed.number")
 
 
+def averaged() -> Iterator[Case]:
+    fast = {"quality": "fast", "random_state": 1}
+    case = family("averaged")
+    yield case("two classes", lambda: arb.BoostedTreesClassifier(random_state=1), "two.class")
+    yield case("classes", lambda: arb.BoostedTreesClassifier(**fast), "many.third", weighted=True)
+    yield case("words", lambda: arb.BoostedTreesClassifier(**fast), "mixed.class")
+    yield case(
+        "numbers",
+        lambda: arb.BoostedTreesRegressor(random_state=1),
+        "real.number",
+        more=(asks("predict_interval", coverage=0.5),),
+    )
+    yield case("time", lambda: arb.BoostedTreesRegressor(**fast, folds="time"), "mixed.number")
+
+
 def all_cases() -> list[Case]:
     """Return every case, family by family."""
-    families = (*trees.FAMILIES, *boosters.FAMILIES, combined)
+    families = (*trees.FAMILIES, *boosters.FAMILIES, averaged, combined)
     return [case for family in families for case in family()]

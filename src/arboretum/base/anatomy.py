@@ -184,6 +184,7 @@ class FitRecipe:
                       members; ``staged(X)``: the sums after every round
         rules         ``shares()``: class probabilities of every rule and of the default class;
                       ``default()``: the code of the default class
+        averaged      ``members()``: the boosters whose mean the model is
         second order  ``labels(y, n_rows)``, ``rows(given, matrix, y)``: the parts of a training table;
                       ``predicted(margin)``: what margins mean
         ============  ====================================================================================
@@ -205,7 +206,7 @@ class Anatomy:
     ----------
     family : str
         "tree", "id3", "c45", "rules", "forest", "bag", "adaboost", "coordinate", "friedman",
-        "second order", "stack", "vote" or "imputer".
+        "second order", "averaged", "stack", "vote" or "imputer".
     columns : TableColumns
     recipe : FitRecipe
     trees : list of Tree
@@ -252,7 +253,8 @@ class Anatomy:
     @property
     def leaves(self) -> str:
         """What the numbers of a leaf mean: "answers", "residuals" or "gradients"."""
-        return {"friedman": "residuals", "second order": "gradients"}.get(self.family, "answers")
+        gradients = dict.fromkeys(("second order", "averaged"), "gradients")
+        return {"friedman": "residuals", **gradients}.get(self.family, "answers")
 
     @property
     def used(self) -> Ensemble | None:

@@ -68,7 +68,10 @@ def _all_at_once(fit: Callable[..., Any]) -> Callable[..., Any]:
                 new.__dict__[name] = list(value)
         try:
             with one_warning():  # one for all tables of the fit
-                adapter = adapter_of(args[0] if args else kwargs.get("X"))
+                y = args[1] if len(args) > 1 else kwargs.get("y")
+                adapter = adapter_of(
+                    args[0] if args else kwargs.get("X"), by_name=isinstance(y, str)
+                )
                 if adapter is None:
                     model = fit(new, *args, **kwargs)
                 else:
@@ -86,7 +89,8 @@ def _all_at_once(fit: Callable[..., Any]) -> Callable[..., Any]:
 
 _FITS = ("fit", "prune_cv")
 _NAMES = """
-predict predict_proba predict_log_proba predict_votes predict_copies predictor apply score transform
+predict predict_proba predict_log_proba predict_votes predict_copies predict_interval predict_set
+predictor apply score transform
 decision_function decision_path prediction_interval prediction_variance proximity margins theory
 staged_predict staged_predict_proba staged_decision_function staged_score staged_margins
 shap_values shap_base_value explain partial_dependence permutation_importance feature_importances report
@@ -102,9 +106,11 @@ def _of_one_state(method: Callable[..., Any]) -> Callable[..., Any]:
     def reading(self: Any, *args: Any, **kwargs: Any) -> Any:
         view = object.__new__(type(self))
         view.__dict__ = self.__dict__  # a fit replaces this dict instead of changing it
-        adapter = adapter_of(args[0]) if args else None
+        given = args[0] if args else kwargs.get("X")
+        adapter = None if given is None else adapter_of(given, by_name="out" in kwargs)
         if adapter is not None:
-            return adapter.answer(view, method, args, kwargs)
+            kwargs.pop("X", None)
+            return adapter.answer(view, method, args or (given,), kwargs)
         return method(view, *args, **kwargs)
 
     setattr(reading, "_reads_one_state", True)  # noqa: B010

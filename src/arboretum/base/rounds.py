@@ -230,6 +230,6 @@ class Interruptible(_AnyEstimator):
         if stored is None:
             return
         good = isinstance(stored, list) and list(map(type, stored)) == [int, int, str]
-        if not good or stored[2] not in ("round", "step", "tree", "estimator"):
+        if not good or stored[2] not in ("round", "step", "tree", "estimator", "member"):
             raise ModelFileError("it lacks how far its fit got")
         self.interrupted_ = Interrupted(*stored)

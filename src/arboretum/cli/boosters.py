@@ -13,18 +13,21 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from arboretum.cli.guard import UsageError
 from arboretum.cli.problem import Problem
 from arboretum.cli.screen import number, plural
 
 __all__ = ["check_evaluation", "describe_rounds", "draw_curve", "fit_evaluated", "is_evaluated"]
 
+_STOPPING = {"early_stopping_rounds", "early_stopping_round"}
 _PICTURES = (".png", ".svg", ".pdf")
 
 
 def is_evaluated(model: Any) -> bool:
-    """Return True if a model can be evaluated while it is trained."""
-    return "eval_set" in inspect.signature(model.fit).parameters
+    """Return True if a model can be evaluated on held-out rows after every round."""
+    return bool(_STOPPING & set(model.get_params(deep=False)))
 
 
 def check_evaluation(
@@ -56,27 +59,28 @@ def check_evaluation(
         raise UsageError(f"--curve draws {', '.join(_PICTURES)} files, not {curve.name}")
     if early_stopping is not None:
         known = model.get_params()
-        name = next(n for n in ("early_stopping_rounds", "early_stopping_round") if n in known)
+        name = next(iter(_STOPPING & set(known)))
         if known[name]:
             raise UsageError(f"--early-stopping and --set {name}=… mean the same: give one of them")
         model.set_params(**{name: early_stopping})
 
 
-def fit_evaluated(model: Any, problem: Problem, held_out: Problem) -> None:
+def fit_evaluated(
+    model: Any, X: Any, y: np.ndarray, weight: np.ndarray | None, held_out: Problem
+) -> None:
     """Train a booster, evaluated on its training rows and on the held-out rows."""
-    X = problem.features.table
-    tables = [(X, problem.y), (held_out.features.table, held_out.y)]
+    tables = [(X, y), (held_out.features.table, held_out.y)]
     arguments: dict[str, Any] = {"eval_set": tables}
     known = inspect.signature(model.fit).parameters
-    if problem.weight is not None:
+    if weight is not None:
         name = (
             "sample_weight_eval_set" if "sample_weight_eval_set" in known else "eval_sample_weight"
         )
-        arguments[name] = [problem.weight, held_out.weight]
+        arguments[name] = [weight, held_out.weight]
     if "verbose" in known:
         arguments["verbose"] = False
     with redirect_stdout(io.StringIO()):  # LightGBM's fit prints what `describe_rounds` returns
-        model.fit(X, problem.y, sample_weight=problem.weight, **arguments)
+        model.fit(X, y, sample_weight=weight, **arguments)
 
 
 def describe_rounds(model: Any) -> dict[str, str]:

@@ -124,7 +124,8 @@ def _train(  # one parameter per option: typer reads the signature
 
     `arboretum train data.csv -t churn --as-number income --na '?' -o model.arb`
     """
-    from arboretum.cli.commands.train import Training, train
+    from arboretum.cli.commands.train import train
+    from arboretum.cli.training import Training
 
     train(
         Training(

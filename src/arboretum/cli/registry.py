@@ -6,6 +6,7 @@ __all__ = ["ALIASES", "MODELS"]
 
 # name -> its classifier and its regressor (None if there is none)
 MODELS: dict[str, tuple[str | None, str | None]] = {
+    "boosted": ("BoostedTreesClassifier", "BoostedTreesRegressor"),
     "cart": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
     "id3": ("ID3Classifier", None),
     "c45": ("C45Classifier", None),
@@ -25,6 +26,7 @@ MODELS: dict[str, tuple[str | None, str | None]] = {
 
 # other common names, without capitals, hyphens and the word for the task
 ALIASES = {
+    "boostedtrees": "boosted",
     "xgboost": "xgb",
     "lightgbm": "lgbm",
     "lgb": "lgbm",

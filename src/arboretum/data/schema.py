@@ -50,6 +50,8 @@ __all__ = [
     "UNCHARGED",
     "Column",
     "Schema",
+    "category_from_state",
+    "category_to_state",
     "column_to_state",
     "encode",
     "learn_schema",
@@ -67,11 +69,12 @@ def column_to_state(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a column as JSON-able values."""
     result = {key: fields[key] for key in _FIELDS}
     if fields["categories"] is not None:
-        result["categories"] = [_category_to_state(value) for value in fields["categories"]]
+        result["categories"] = [category_to_state(value) for value in fields["categories"]]
     return result
 
 
-def _category_to_state(value: Any) -> list[Any]:
+def category_to_state(value: Any) -> list[Any]:
+    """Return a category with a letter for its type."""
     for letter, kind in (("s", str), ("b", bool), ("i", int), ("f", float)):
         if isinstance(value, kind):
             return [letter, value]
@@ -108,14 +111,15 @@ def _column_fields(index: int, value: Any) -> dict[str, Any]:
         _refuse(f"column {index} is numeric but has categories")
     fields = dict(value)
     if fields["categories"] is not None:
-        categories = tuple(_category(index, c) for c in fields["categories"])
+        categories = tuple(category_from_state(index, c) for c in fields["categories"])
         if len(set(categories)) < len(categories):
             _refuse(f"column {index} has the same category twice")
         fields["categories"] = categories
     return fields
 
 
-def _category(index: int, value: Any) -> Any:
+def category_from_state(index: int, value: Any) -> Any:
+    """Return the category of column ``index`` from the result of `category_to_state`."""
     if isinstance(value, list) and len(value) == 2:
         letter, content = value
         if letter == "s" and type(content) is str:

@@ -29,6 +29,7 @@ __all__ = [
     "EXACT_NODE",
     "EXACT_TREE",
     "NODE",
+    "ORDER",
     "PAIR",
     "RANGE",
     "SCALES",
@@ -110,6 +111,17 @@ TASK = np.dtype(
         ("scanned", np.int64, (2,)),  # which ones
         ("n_features", np.int64, (2,)),  # how many each of them may split on
         ("ticks", np.int64, (8,)),  # time spent so far, by kind of task: for benchmarks
+    ],
+    align=True,
+)
+
+ORDER = np.dtype(  # to shards of the rows: divide a node
+    [
+        ("node", np.int64),
+        ("left", np.int64),  # the number of its left child; the right one follows
+        ("first_counted", np.int64),  # the first child whose histograms are wanted
+        ("n_counted", np.int64),  # 0, 1 or 2 children
+        ("split", SPLIT),
     ],
     align=True,
 )

@@ -46,15 +46,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from arboretum.engine.second_order.rounds import RoundTarget, Turn
+    from arboretum.grow.bins.bins import Bins
 
 if LINKED:
     from arboretum.engine.compiler.by_reference import type_of
 
 __all__ = [
     "HistogramGrower",
+    "features_of",
     "found",
     "given_of",
     "make_given",
+    "most_leaves",
     "new_draw",
     "new_log",
     "new_scales",
@@ -156,6 +159,13 @@ def wide_shape(n_columns: int) -> tuple[int, int]:
     return tiles, -(-n_columns // max(tiles, 1)) or 1
 
 
+def features_of(bins: Bins, monotone: np.ndarray | None = None) -> Features:
+    """Return where the bins of every feature are stored; ``monotone``: constraints, int8 by feature."""
+    default = np.where(bins.offset > 0, bins.default_bin, -1).astype(np.int32)  # of bundles
+    signs = np.empty(0, np.int8) if monotone is None else monotone.astype(np.int8)
+    return Features(bins.storage, bins.offset, bins.n_bins, default, bins.is_category, signs)
+
+
 # ---------------------------------------------------------------------- the grower
 def most_leaves(rules: SplitRules, n_rows: int) -> int:
     """Return how many leaves a tree on ``n_rows`` rows may have."""
@@ -182,6 +192,8 @@ class HistogramGrower:
         Bytes for the histograms of leaves that wait; those that find no place are counted anew.
     store : Store or None
         These codes as another grower has packed them.
+    empty : function of a shape and a dtype
+        Makes the arrays for packed codes.
     """
 
     def __init__(
@@ -194,25 +206,30 @@ class HistogramGrower:
         wide: np.ndarray | None = None,
         pool: int = POOL,
         store: Store | None = None,
+        empty: Callable[..., np.ndarray] = np.empty,
     ) -> None:
         self.features, self.rules, self.n_jobs, self.pool = features, rules, n_jobs, pool
         if store is None:
-            store = self._store(codes, codes[:0].astype(np.uint16) if wide is None else wide)
+            wide = codes[:0].astype(np.uint16) if wide is None else wide
+            store = self._store(codes, wide, empty)
         self.store = store
         self.groups = np.empty((0, 0), np.uint64) if groups is None else groups
         self.threads = teams.crew(n_jobs)
         self.scratch = [self._new_scratch() for _ in range(self.threads)]
+        self.scales = new_scales(1)
         self._tree: GrowingTree | None = None
         self._parts: tuple[SplitRules, Parts] | None = None
         self._log, self._logged = new_log(0, 0), 0
 
-    def _store(self, codes: np.ndarray, wide: np.ndarray) -> Store:
+    def _store(
+        self, codes: np.ndarray, wide: np.ndarray, empty: Callable[..., np.ndarray]
+    ) -> Store:
         """Pack the codes of a table into words."""
         (n_columns, n), n_wide = codes.shape, len(wide)
         tiles, many, width = tile_shape(n_columns)
         wide_tiles, wide_width = wide_shape(n_wide)
-        words = np.empty((tiles if n_columns else 0, n, many), np.uint64)
-        wide_words = np.empty((wide_tiles, n), np.uint64)
+        words = empty((tiles if n_columns else 0, n, many), np.uint64)
+        wide_words = empty((wide_tiles, n), np.uint64)
         blocks = parallel.blocks(n, self.n_jobs)
         self._each(
             lambda item: histogram.pack_tiles(codes, item[0], width, item[1], item[2], words),
@@ -229,7 +246,7 @@ class HistogramGrower:
         starts = np.append(0, np.cumsum(self._used(n_columns + n_wide) + 1))
         return Store(codes, words, width, wide, wide_words, wide_width, starts)
 
-    def _state(self, tree: GrowingTree, given: GivenRows) -> State:
+    def state_of(self, tree: GrowingTree, given: GivenRows) -> State:
         """Return all that growing a tree looks at."""
         return State(self.store, tree, self.features, self.rules, given, self.scales)
 
@@ -288,34 +305,45 @@ class HistogramGrower:
         old = self._tree
         if old is not None and len(old.nodes) >= n_nodes:
             return old._replace(draw=old.draw._replace(features=columns))
-        n_features = len(self.features.storage)
         n = self.store.codes.shape[1]
         table = self.n_bins * (1 if n <= histogram.FULL else 2)  # whole numbers
-        slots = self._slots(leaves, 8 * table)
+        slots = self.slots_for(leaves, 8 * table)
+        self._tree = new = self.new_tree(columns, n_nodes, leaves, (slots, table), n_rows)
+        if old is not None:
+            self._tree = new._replace(lists=old.lists, leaf_of=old.leaf_of)
+        self.scales = new_scales(new.ranges.shape[1])
+        return self._tree
+
+    def new_tree(
+        self, columns: np.ndarray, n_nodes: int, leaves: int, slots: tuple[int, int], n_rows: int
+    ) -> GrowingTree:
+        """Return memory for a tree of some of the columns on ``n_rows`` rows.
+
+        ``leaves``: how many may wait; ``slots``: the number of histograms and their length.
+        """
+        n = self.store.codes.shape[1]
         blocks = 1 if self.threads == 1 else min(2 * self.threads, 1 + (n_rows >> 14))
         pieces, words = 2 * self.threads, len(self.scratch[0].members)
-        self.scales = new_scales(blocks)
-        self._tree = GrowingTree(
+        return GrowingTree(
             nodes=record_table(n_nodes, NODE),
             members=np.zeros((n_nodes, words), np.uint32),
             counters=record_table(1, COUNTERS),
             waiting=np.empty(leaves + 1, np.int64),
-            free_slots=np.empty(slots, np.int64),
-            hists=np.empty((slots, table), np.int64),
-            extra=np.empty((blocks - 1, table), np.int64),
-            lists=np.empty((2, n), np.uint64) if old is None else old.lists,
+            free_slots=np.empty(slots[0], np.int64),
+            hists=np.empty(slots, np.int64),
+            extra=np.empty((blocks - 1, slots[1]), np.int64),
+            lists=np.empty((2, n), np.uint64),
             ranges=record_table((n_nodes, blocks), RANGE),
-            leaf_of=np.empty(n, np.int32) if old is None else old.leaf_of,
+            leaf_of=np.empty(n, np.int32),
             fine_sums=np.empty((blocks, n_nodes, 2), np.int64),
             goes_left=np.empty(len(self.scratch[0].gain), np.uint8),
-            draw=new_draw(columns, n_features, n_nodes, self.groups),
+            draw=new_draw(columns, len(self.features.storage), n_nodes, self.groups),
             task=as_records(np.zeros(1, TASK)),
             best=record_table(pieces, SPLIT),
             best_members=np.zeros((pieces, words), np.uint32),
         )
-        return self._tree
 
-    def _slots(self, leaves: int, size: int) -> int:
+    def slots_for(self, leaves: int, size: int) -> int:
         """Return for how many leaves there is room for histograms of ``size`` bytes."""
         if not self.rules.symmetric:
             return min(leaves + 2, max(self.pool // size, 8))
@@ -361,7 +389,7 @@ class HistogramGrower:
         n, k = len(target.y) if rows is None else len(rows), len(target.g)
         tree = self._tree_for(columns[0], n)
         given = make_given(target.g[0], target.h[0], 0, rows, factor)
-        state = self._state(tree, given)
+        state = self.state_of(tree, given)
         most_nodes = k * self._most_nodes(n)
         if self._logged + most_nodes > len(self._log.nodes):
             self._log = new_log(max(most_nodes, LOG), tree.members.shape[1])
@@ -372,7 +400,7 @@ class HistogramGrower:
         log = self._log._replace(start=at, ends=ends, most_nodes=most_nodes)
         derive = found(find_derive, target, kind=target.loss.kind)
         trees = boost_round.OnHistograms(
-            self._parts_for(state), state, self.scratch[0], teams.new_team()
+            self.parts_for(state), state, self.scratch[0], teams.new_team()
         )
         made = boost_round.grow_rounds(
             derive, trees, None, tree.draw.features, given, target, turn, columns, log
@@ -385,9 +413,9 @@ class HistogramGrower:
 
     def _grow(self, tree: GrowingTree, given: GivenRows, n: int) -> None:
         """Grow a tree on n rows, with the help of other threads if it is worth it."""
-        state = self._state(tree, given)
+        state = self.state_of(tree, given)
         threads = self._threads_for(n)
-        team, parts = teams.new_team(), self._parts_for(state)
+        team, parts = teams.new_team(), self.parts_for(state)
         if threads == 1:
             engine.grow(team, parts, state, self.scratch[0], n, 1, True)
             return
@@ -398,7 +426,7 @@ class HistogramGrower:
             threads,
         )
 
-    def _parts_for(self, state: State) -> Parts:
+    def parts_for(self, state: State, find: Callable[..., Parts] = find_parts) -> Parts:
         """Return where the code is that is compiled apart for such a table and such rules."""
         if self._parts is None or self._parts[0] is not self.rules:
             store = self.store
@@ -409,7 +437,7 @@ class HistogramGrower:
                 len(store.wide) > 0,
                 len(self.groups) > 0,
             )
-            self._parts = self.rules, found(find_parts, state, self.scratch[0], kind=kind)
+            self._parts = self.rules, found(find, state, self.scratch[0], kind=kind)
         return self._parts[1]
 
     def _threads_for(self, n: int) -> int:

@@ -8,7 +8,7 @@ import pytest
 
 from arboretum.data import frames
 from arboretum.data.checks import DataTypeError
-from arboretum.data.reading import csv_table, files
+from arboretum.data.reading import csv_table, limits, parquet
 from arboretum.data.reading.dialect import CsvDialect
 from arboretum.data.reading.files import read_bytes, read_file
 from arboretum.data.schema import learn_schema
@@ -26,8 +26,8 @@ def reader(request, monkeypatch):
 
 
 def hide(monkeypatch, libraries):
-    real = files.find_spec
-    for module in (files, csv_table):
+    real = parquet.find_spec
+    for module in (parquet, csv_table):
         monkeypatch.setattr(
             module, "find_spec", lambda name: None if name in libraries else real(name)
         )
@@ -244,7 +244,7 @@ def bomb(path, rows=3000, length=1_000_000):
 def test_a_long_string_in_many_rows_takes_its_length_once(tmp_path, monkeypatch, hidden):
     path = bomb(tmp_path / "data.parquet")
     hide(monkeypatch, hidden)
-    monkeypatch.setattr(frames, "find_spec", files.find_spec)
+    monkeypatch.setattr(frames, "find_spec", parquet.find_spec)
     table = read_file(path)
     assert table.columns[0].values == ["x" * 1_000_000]
     assert table.columns[0].dtype == "str"
@@ -292,7 +292,7 @@ def test_strings_that_repeat_the_one_before_are_counted(tmp_path, monkeypatch):
     table = pa.table({"word": [100_000 * "x" + str(i) for i in range(100)]})
     options = {"use_dictionary": False, "column_encoding": {"word": "DELTA_BYTE_ARRAY"}}
     parquet.write_table(table, path, **options)
-    monkeypatch.setattr(files, "_memory", lambda: 5_000_000)
+    monkeypatch.setattr(limits, "memory_size", lambda: 5_000_000)
     with pytest.raises(DataError, match=r"unpacks to at least 0\.0 GB.*pass that table"):
         read_file(path)
 
@@ -326,9 +326,9 @@ def test_a_table_larger_than_the_memory_is_refused_by_its_footer(tmp_path, monke
 
     path = tmp_path / "data.parquet"
     parquet.write_table(pa.table({"zero": np.zeros(1_000_000)}), path)
-    monkeypatch.setattr(files, "_memory", lambda: 8_000_000)
+    monkeypatch.setattr(limits, "memory_size", lambda: 8_000_000)
     assert read_file(path).n_rows == 1_000_000
-    monkeypatch.setattr(files, "_memory", lambda: 7_999_999)
+    monkeypatch.setattr(limits, "memory_size", lambda: 7_999_999)
     monkeypatch.setattr(parquet, "read_table", None)  # is not called
     with pytest.raises(DataError, match=r"unpacks to at least 0\.0 GB, more than .* with pyarrow"):
         read_file(path)
@@ -336,15 +336,15 @@ def test_a_table_larger_than_the_memory_is_refused_by_its_footer(tmp_path, monke
 
 def test_a_gzipped_file_larger_than_the_memory_is_refused(tmp_path, monkeypatch):
     path = write(tmp_path, b"a\n" + b"1\n" * 20_000_000, "data.csv.gz")
-    monkeypatch.setattr(files, "_memory", lambda: 20_000_000)
+    monkeypatch.setattr(limits, "memory_size", lambda: 20_000_000)
     with pytest.raises(DataError, match=r"data\.csv\.gz' unpacks to at least .*: split the file"):
         read_file(path)
 
 
 def test_the_memory_of_a_system_that_does_not_tell_is_taken_for_large(monkeypatch):
-    assert 1 << 27 < files._memory() < 1 << 50
-    monkeypatch.delattr(files.os, "sysconf")
-    assert files._memory() == 1 << 40
+    assert 1 << 27 < limits.memory_size() < 1 << 50
+    monkeypatch.delattr(limits.os, "sysconf")
+    assert limits.memory_size() == 1 << 40
 
 
 @pytest.mark.parametrize("long", ["header", "row"])

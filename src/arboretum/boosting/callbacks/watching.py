@@ -20,6 +20,7 @@ from arboretum.boosting.metric.evaluation_set import EvaluationSet
 from arboretum.data.checks import warn_caller
 from arboretum.engine.elementwise import exp, log
 from arboretum.errors import DataError, ParameterError
+from arboretum.grow.bins.in_parts import TableInParts, answers_of
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class HeldOut:
     """
 
     name: str
-    matrix: Matrix
+    matrix: Matrix | TableInParts
     truth: EvaluationSet
     start: np.ndarray
     is_training: bool = False
@@ -108,7 +109,7 @@ class HeldOut:
             [booster.trees[t] for t in moved], more[moved], np.zeros(self.start.shape[1]),
             plan.n_parallel,
         )  # fmt: skip
-        self.total = some.answers(self.matrix, plan.n_jobs, self.total)
+        self.total = answers_of(some, self.matrix, plan.n_jobs, self.total)
         self._counted = now
         if plan.averaged and booster.n_rounds:
             return self.start + (self.total - self.start) / booster.n_rounds

@@ -130,6 +130,13 @@ class Objective:
         """Return the loss with which compiled rounds compute derivatives themselves, if they support it."""
         return None
 
+    def by_rows(self, y: Array) -> Objective | None:
+        """Return an objective whose derivatives at some of the rows need no other rows; None: there is none.
+
+        ``y``: the labels of all rows. Objectives whose leaves are renewed from residuals have none.
+        """
+        return None
+
     def predict(self, margin: Array) -> Array:
         """Return the predictions for margins of shape (n, n_outputs): (n,) numbers, or (n, n_outputs)."""
         return self.link.predict(margin[:, 0] if self.n_outputs == 1 else margin)
@@ -259,10 +266,17 @@ class LossObjective(Objective):
 
     def _settings_for(self, y: Array) -> list[tuple[float, ...]]:
         """Return the kernel's settings for every loss; some depend on the labels as a whole."""
-        losses = self.losses
-        if self.balanced:
-            losses = tuple(_balance(loss, self.labels_of(y, k)) for k, loss in enumerate(losses))
-        return [loss.settings for loss in losses]
+        return [loss.settings for loss in self._losses_for(y)]
+
+    def _losses_for(self, y: Array) -> tuple[Loss, ...]:
+        if not self.balanced:
+            return self.losses
+        return tuple(_balance(loss, self.labels_of(y, k)) for k, loss in enumerate(self.losses))
+
+    def by_rows(self, y: Array) -> Objective | None:
+        if self.renew_leaf is not None:
+            return None
+        return replace(self, losses=self._losses_for(y), balanced=False)
 
     def labels_of(self, y: Array, output: int) -> Array:
         """Return the labels as one output sees them."""

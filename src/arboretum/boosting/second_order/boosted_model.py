@@ -32,6 +32,7 @@ from arboretum.data.schema import encode, learn_schema
 from arboretum.data.target import encode_classes, numbers
 from arboretum.data.target import weights as checked_weights
 from arboretum.errors import DataError, ModelFileError, ParameterError
+from arboretum.grow.bins.in_parts import TableInParts
 from arboretum.io.values import flag_of, numbers_of, whole
 from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.link import both_classes, two_labels, two_shares
@@ -51,7 +52,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
     dialect: ClassVar[str]
     _family: ClassVar = "second order"
     _fitted: ClassVar = "ensemble_"
-    _learned: ClassVar = ("ensemble_", "evals_result_", "_best")
+    _learned: ClassVar[tuple[str, ...]] = ("ensemble_", "evals_result_", "_best")
     _free_to_change: ClassVar[frozenset[str]]  # parameters that may differ in a resumed fit
 
     n_outputs_: int = 1  # targets
@@ -83,7 +84,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
             ensemble = ensemble.rounds(0, watch.best[0] + 1)
         self.objective_, self.ensemble_ = recipe.objective, ensemble
         self.evals_result_, self._best = watch.history, watch.best
-        self.seed_, self._n_rows = recipe.plan.seed, len(booster.margin)
+        self.seed_, self._n_rows = recipe.plan.seed, len(booster.training.y)
         self.interrupted_ = interrupted  # used by `_end_fit`, after the API has kept its own part
         return watch
 
@@ -106,7 +107,10 @@ class BoostedModel(Interruptible, Explains, Estimator):
     def _learn(self, request: FitRequest) -> TrainingTable:
         """Check the training data and encode them."""
         given, earlier = request.training, request.earlier
-        if earlier is None:
+        if earlier is None and isinstance(given.X, TableInParts):
+            self._take_schema(given.X.learn(request.columns))
+            matrix = self._matrix(given.X, request.absent)
+        elif earlier is None:
             schema, matrix = learn_schema(given.X, **request.columns)
             self._take_schema(schema)
             matrix = steps.with_missing(matrix, schema, request.absent)
@@ -123,7 +127,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
         )  # fmt: skip
         return steps.rows_that_count(table)
 
-    def _rows(self, given: GivenTable, matrix: Matrix, y: np.ndarray) -> tuple[Any, ...]:
+    def _rows(self, given: GivenTable, matrix: Any, y: np.ndarray) -> tuple[Any, ...]:
         """Return the parts of a `LabelledTable`: a table and the arrays of its rows."""
         groups = None if given.groups is None else np.asarray(given.groups)
         return matrix, y, self._row_weights(given, y), given.base_margin, groups
@@ -166,8 +170,11 @@ class BoostedModel(Interruptible, Explains, Estimator):
         raise NotImplementedError
 
     # ------------------------------------------------------------------ predictions
-    def _matrix(self, X: Any, absent: float | None) -> Matrix:
-        matrix = encode(self.schema_, X, unseen=self.unseen, estimator_name=type(self).__name__)
+    def _matrix(self, X: Any, absent: float | None) -> Any:
+        name = type(self).__name__
+        if isinstance(X, TableInParts):
+            return X.encoded(self.schema_, unseen=self.unseen, absent=absent, estimator_name=name)
+        matrix = encode(self.schema_, X, unseen=self.unseen, estimator_name=name)
         return steps.with_missing(matrix, self.schema_, absent)
 
     def _encode(self, X: Any) -> Matrix:

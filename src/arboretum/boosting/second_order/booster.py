@@ -16,15 +16,15 @@ import numpy as np
 
 from arboretum.boosting.loss.user import UserObjective
 from arboretum.boosting.second_order.dart import dropped_trees
+from arboretum.boosting.second_order.rows import LocalRows, rows_of
 from arboretum.data.checks import list_rows
-from arboretum.engine import parallel
 from arboretum.engine.keys import ALL_BITS, key_of
 from arboretum.engine.second_order.loss import GIVEN, LossKernel
-from arboretum.engine.second_order.pack import add_marked
 from arboretum.engine.second_order.rounds import RoundTarget, Turn
 from arboretum.errors import DataError
+from arboretum.grow.bins.in_parts import answers_of
 from arboretum.grow.decoding import GrownNodes, Logged
-from arboretum.grow.grower import Grown, GrowTarget, rest_of
+from arboretum.grow.grower import Grown, rest_of
 from arboretum.grow.histogram import NOT_GOOD
 from arboretum.predict.ensemble import Ensemble
 
@@ -37,7 +37,7 @@ __all__ = ["Booster"]
 
 # words of a set of categories: trees with longer sets are decoded at once to save memory
 _LONG_SETS = 256
-_NO_WEIGHT, _ALL_ROWS = np.empty(0), np.empty(0, np.uint32)
+_NO_WEIGHT = np.empty(0)
 
 
 class Booster:
@@ -61,8 +61,8 @@ class Booster:
         That of the table.
     trees : list of Tree
     weights : list of float
-    margin : float64 array of shape (n, n_outputs)
-        Of the training rows.
+    rows : LocalRows or RowsInShards
+        Margins and derivatives of the training rows.
     is_stuck : bool
         The last round found no split, and no later one will.
     """
@@ -74,8 +74,7 @@ class Booster:
     ) -> None:
         self.recipe, self.training, self.base = recipe, training, base
         self.plan, self.objective = recipe.plan, recipe.objective
-        n, k = len(training.y), self.objective.n_outputs
-        self.per_round = k * self.plan.n_parallel
+        self.per_round = self.objective.n_outputs * self.plan.n_parallel
         self._trees: list[Tree] = []
         self._waiting: list[Logged] = []  # grown, but not decoded yet
         self._n_waiting = 0
@@ -84,9 +83,8 @@ class Booster:
         if recipe.table.follows == "never":
             self._make_table()
             self._forget_values()
-        self.margin = np.empty((n, k))
-        self.margin[:] = start
-        self._g, self._h = np.empty((k, n), np.float32), np.empty((k, n), np.float32)
+        table = getattr(self, "table", None)
+        self.rows = rows_of(self.objective, training, start, self.plan, table)
         self._compiled = self.objective.compiled(training.y)
         if training.earlier is not None:
             self.trees, self.weights = (
@@ -101,7 +99,9 @@ class Booster:
         """Make the table for growing trees; bins may depend on the hessians."""
         self._decode_waiting()  # with the bins they were grown on
         maker = self.recipe.table
-        hessian = None if maker.follows == "never" else self._h.sum(axis=0, dtype=np.float64)
+        hessian = None
+        if maker.follows != "never":
+            hessian = self.rows.derivatives(0)[1].sum(axis=0, dtype=np.float64)
         self.table = maker.make(self.training, self.plan, hessian)
         self.grower = self.table.grower
 
@@ -143,6 +143,15 @@ class Booster:
     @property
     def n_rounds(self) -> int:
         return self.n_trees // self.per_round
+
+    @property
+    def margin(self) -> np.ndarray:
+        """The margins of the training rows, (n, n_outputs) float64; shards send theirs."""
+        return self.rows.margin
+
+    @margin.setter
+    def margin(self, margin: np.ndarray) -> None:
+        self.rows.margin = margin
 
     # ------------------------------------------------------------------ one round
     def round(self, most: int = 1) -> list[int]:
@@ -192,8 +201,9 @@ class Booster:
     def _grow_together(self, m: int, most: int, loss: LossKernel | None) -> list[int]:
         """Grow the trees of all outputs in one call; they are decoded on demand."""
         plan, table, k = self.plan, self.training, self.objective.n_outputs
-        draws = self.recipe.draws
-        rows, factor = draws.rows(plan, self._g, self._h, m, 0)
+        assert isinstance(self.rows, LocalRows)
+        draws, g, h, margin = self.recipe.draws, self.rows.g, self.rows.h, self.rows.margin
+        rows, factor = draws.rows(plan, len(table.y), m, 0, g, h)
         one = plan.columns_by_tree >= 1.0
         keys = [key_of(plan.seed, m, output, 0) for output in range(1 if one else k)]
         step = 1.0 if plan.averaged else plan.learning_rate
@@ -205,19 +215,19 @@ class Booster:
         grown = self.grower.grow_rounds(
             RoundTarget(
                 loss or LossKernel(GIVEN), table.y, _NO_WEIGHT if table.weight is None else table.weight,
-                self.margin, self._g, self._h,
+                margin, g, h,
             ),
             turn, rows=rows, factor=factor,
             columns=np.array([draws.tree_columns(plan, key) for key in keys], np.int64),
         )  # fmt: skip
         if grown.failed:
-            _check(self._g, self._h, m + len(grown.sizes) // k)  # raises with the rows
+            _check(g, h, m + len(grown.sizes) // k)  # raises with the rows
             raise DataError(NOT_GOOD)
         if rows is not None and not plan.averaged:
-            others = rest_of(rows, len(self.margin))
+            others = rest_of(rows, len(margin))
             for output, tree in enumerate(grown.each()):
                 leaf = self.grower.leaves_of(tree, others)  # type: ignore[arg-type]
-                self.margin[others, output] += tree.value[leaf]
+                margin[others, output] += tree.value[leaf]
         self._waiting.append(grown)
         self._n_waiting += len(grown.sizes)
         if grown.nodes.members.shape[1] > _LONG_SETS:
@@ -226,26 +236,24 @@ class Booster:
 
     def _grow_each(self, m: int) -> list[int]:
         """Grow tree after tree, with all threads."""
-        plan, draws, g, h = self.plan, self.recipe.draws, self._g, self._h
+        plan, draws, kept, n = self.plan, self.recipe.draws, self.rows, len(self.training.y)
         new: list[Tree] = []
         # parallel trees are averaged: each renews its leaves from the margins before the round
         renews = plan.n_parallel > 1 and self.objective.renew_leaf is not None
-        begun = self.margin.copy() if renews else self.margin
+        begun = kept.margin.copy() if renews else None
         for output in range(self.objective.n_outputs):
             for twin in range(plan.n_parallel):
                 key = key_of(plan.seed, m, output, twin)
-                rows, factor = draws.rows(plan, g, h, m, twin)
+                rows, factor = draws.rows(plan, n, m, twin, kept.g, kept.h)
                 columns = draws.tree_columns(plan, key)
-                weights = _NO_WEIGHT if factor is None else factor
-                target = GrowTarget(g[output], None, weights, h[output], columns)
                 try:
-                    grown = self.grower.grow(target, rows, key)
+                    grown = kept.grow(self.grower, output, rows, factor, columns, key)
                 except DataError:
-                    _check(g, h, m)  # raises with the rows
+                    _check(*kept.derivatives(m), m)  # raises with the rows
                     raise
                 values = self._values(grown, output, begun, rows)
                 if not plan.averaged:
-                    self._add(grown.leaf_of_row, values, output)
+                    kept.add(grown, values, output)
                 new.append(self._decode(grown.tree, values))
         self.trees += new
         return [len(tree) for tree in new]
@@ -257,23 +265,26 @@ class Booster:
         self._derived = True
         self._write_derivatives(0 if self.plan.averaged else m)
         if self.plan.goss is not None:
-            _check(self._g, self._h, m)
+            _check(*self.rows.derivatives(m), m)
         if self.recipe.table.follows == "every":
             self._make_table()
 
     def _write_derivatives(self, m: int) -> None:
-        table = self.training
-        self.objective.derivatives(
-            table.y, self.margin, table.weight, self._g, self._h, self.plan.n_jobs, iteration=m,
-            groups=table.groups,
-        )  # fmt: skip
+        try:
+            self.rows.derive(m)
+        except FloatingPointError as error:
+            _check(*self.rows.derivatives(m), m)  # raises with the rows
+            raise DataError(NOT_GOOD) from error
         if isinstance(self.objective, UserObjective):
-            _refuse_negative(self._h, self.objective.name, m)
+            _refuse_negative(self.rows.derivatives(m)[1], self.objective.name, m)
 
     def _values(
-        self, grown: Grown, output: int, margin: np.ndarray, rows: np.ndarray | None
+        self, grown: Grown, output: int, begun: np.ndarray | None, rows: np.ndarray | None
     ) -> np.ndarray:
-        """Return the values of the nodes, renewed from ``margin`` if the loss requires it, times η."""
+        """Return the values of the nodes times η, renewed from residuals if the loss requires it.
+
+        ``begun``: the margins before the round; None: those before this tree.
+        """
         tree = grown.tree
         if len(tree) == 1 and not self.plan.unsplit_answers:
             return np.zeros(1)
@@ -281,6 +292,7 @@ class Booster:
         renew = self.objective.renew_leaf
         if renew is not None:
             table, leaf = self.training, grown.leaf_of_row
+            margin = self.rows.margin if begun is None else begun
             leaf = leaf if rows is None else leaf[rows]
             order = np.argsort(leaf, kind="stable")
             order = order if rows is None else rows[order].astype(np.int64)
@@ -289,17 +301,6 @@ class Booster:
                 here = order[ends[node - 1] if node else 0 : ends[node]]
                 values[node] = renew(table.y, margin, table.weight, here, output)
         return values if self.plan.averaged else values * self.plan.learning_rate
-
-    def _add(self, leaf_of_row: np.ndarray, values: np.ndarray, output: int) -> None:
-        """Add a tree to the margins."""
-        n, n_jobs = len(self.margin), self.plan.n_jobs
-
-        def add(block: tuple[int, int]) -> None:
-            add_marked(leaf_of_row, values, _ALL_ROWS, *block, self.margin, output)
-
-        parallel.run(
-            add, parallel.blocks(n, n_jobs), parallel.threads_for(n, parallel.CODE, n_jobs)
-        )
 
     # ------------------------------------------------------------------ dart
     def _drop(self, m: int) -> list[int]:
@@ -317,7 +318,7 @@ class Booster:
         """Add a tree to the margins, ``by`` times; it may be from an earlier model with other bins."""
         output = t % self.per_round // self.plan.n_parallel
         one = Ensemble([self.trees[t]], np.array([by]), np.zeros(1))
-        self.margin[:, output] += one.answers(self.training.matrix, self.plan.n_jobs)[:, 0]
+        self.margin[:, output] += answers_of(one, self.training.matrix, self.plan.n_jobs)[:, 0]
 
     def _reweigh(self, dropped: list[int], n_new: int) -> None:
         """Scale the new trees and the dropped ones so that together they do not overshoot."""

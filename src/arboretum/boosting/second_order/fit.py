@@ -20,6 +20,7 @@ from arboretum.boosting.metric.evaluation_set import EvaluationSet
 from arboretum.boosting.second_order.recipe import LabelledTable, Recipe, TrainingTable
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, SparseMatrix
 from arboretum.errors import DataError, ParameterError
+from arboretum.grow.bins.in_parts import TableInParts, answers_of
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
@@ -129,8 +130,10 @@ def rows_that_count(table: TrainingTable) -> TrainingTable:
     margin = table.base_margin
     if margin is not None:
         margin = np.asarray(margin).reshape(len(w), -1)[some]
+    matrix = table.matrix
+    kept = matrix.keep(some) if isinstance(matrix, TableInParts) else matrix.take(some)
     return replace(
-        table, matrix=table.matrix.take(some), y=table.y[some], weight=w[some], base_margin=margin,
+        table, matrix=kept, y=table.y[some], weight=w[some], base_margin=margin,
         is_complete=False,
     )  # fmt: skip
 
@@ -221,7 +224,7 @@ def start_margins(recipe: Recipe, training: TrainingTable, base: np.ndarray) -> 
     if old is None or recipe.plan.averaged:
         return start
     given = None if start is base else start
-    return old.answers(training.matrix, recipe.plan.n_jobs, given)
+    return answers_of(old, training.matrix, recipe.plan.n_jobs, given)
 
 
 def held_out_table(

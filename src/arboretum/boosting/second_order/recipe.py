@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from arboretum.boosting.callbacks.watching import Measure
     from arboretum.boosting.loss.objective import Objective
     from arboretum.boosting.second_order.tables import Draws, TableMaker
-    from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
     from arboretum.predict.ensemble import Ensemble
 
@@ -92,7 +91,7 @@ class Recipe:
 class LabelledTable:
     """An encoded table, and the arrays of its rows."""
 
-    matrix: Matrix
+    matrix: Any  # a Matrix or a TableInParts
     y: np.ndarray
     weight: np.ndarray | None = None
     base_margin: np.ndarray | None = None  # as given by the user

@@ -25,6 +25,7 @@ import numpy as np
 
 from arboretum.data.checks import warn_caller
 from arboretum.errors import DataError, ModelFileError, ParameterError
+from arboretum.grow.bins.in_parts import TableInParts
 
 if TYPE_CHECKING:
     from arboretum.boosting.callbacks.watching import HeldOut, Watch
@@ -168,7 +169,7 @@ def _take_up(watch: Watch, state: dict[str, Any]) -> int:
     ):
         raise ModelFileError("its trees do not fit its number of rounds")
     booster.trees, booster.weights = trees, state["weights"].tolist()
-    booster.margin[:] = state["margin"]
+    booster.margin = state["margin"]
     booster.plan = replace(booster.plan, learning_rate=float(state["learning_rate"]))
     for table in watch.held_out:
         if not table.is_training:
@@ -196,12 +197,15 @@ def fingerprints(
 
 
 def data_print(
-    matrices: Iterable[Matrix], arrays: Iterable[np.ndarray | None], schema: Schema
+    matrices: Iterable[Matrix | TableInParts], arrays: Iterable[np.ndarray | None], schema: Schema
 ) -> str:
     """Return the fingerprint of tables and of the arrays of their rows."""
     found = hashlib.blake2b(repr(schema.to_state()).encode(), digest_size=16)
     for matrix in matrices:
         found.update(repr(matrix.shape).encode())
+        if isinstance(matrix, TableInParts):
+            matrix.digest(found)
+            continue
         for lo in range(0, matrix.n_rows, _BLOCK):
             found.update(np.ascontiguousarray(matrix.rows(lo, lo + _BLOCK) + 0.0).data)
     for array in arrays:

@@ -14,8 +14,8 @@ A tree uses the rows and columns of the table that are drawn for it: `Draws`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
@@ -28,10 +28,11 @@ from arboretum.boosting.second_order.draws import (
 )
 from arboretum.engine.keys import key_of
 from arboretum.engine.second_order.nodes import Store
-from arboretum.engine.second_order.score import Features
+from arboretum.errors import ParameterError
 from arboretum.grow.bins.find import BinRules, find_bins
+from arboretum.grow.bins.in_parts import TableInParts, learn_bins_in_parts
 from arboretum.grow.decoding import exact_trees_of, trees_of
-from arboretum.grow.histogram import HistogramGrower
+from arboretum.grow.histogram import HistogramGrower, features_of
 
 if TYPE_CHECKING:
     from arboretum.boosting.second_order.recipe import BoostPlan, TrainingTable
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from arboretum.grow.decoding import GrownNodes
     from arboretum.grow.exact.grower import ExactGrower
     from arboretum.structure.tree import Tree
+
+_FEW = 1_000  # rows of a table in parts that are read into memory
 
 __all__ = [
     "BinnedTable",
@@ -65,16 +68,25 @@ class BinnedTable:
     """
 
     def __init__(
-        self, bins: Bins, schema: Schema, plan: BoostPlan, store: Store | None = None
+        self,
+        bins: Bins,
+        schema: Schema,
+        plan: BoostPlan,
+        store: Store | None = None,
+        empty: Callable[..., np.ndarray] = np.empty,
     ) -> None:
-        default = np.where(bins.offset > 0, bins.default_bin, -1).astype(np.int32)  # of bundles
-        monotone = np.empty(0, np.int8) if plan.monotone is None else plan.monotone.astype(np.int8)
-        features = Features(
-            bins.storage, bins.offset, bins.n_bins, default, bins.is_category, monotone
-        )
+        features = features_of(bins, plan.monotone)
         self.bins, self.schema = bins, schema
         self.grower = HistogramGrower(
-            bins.codes, features, plan.rules, plan.n_jobs, plan.groups, bins.wide, plan.pool, store
+            bins.codes,
+            features,
+            plan.rules,
+            plan.n_jobs,
+            plan.groups,
+            bins.wide,
+            plan.pool,
+            store,
+            empty,
         )
 
     def with_plan(self, plan: BoostPlan) -> BinnedTable:
@@ -94,9 +106,10 @@ class UnbinnedTable:
     def __init__(self, training: TrainingTable, plan: BoostPlan) -> None:
         from arboretum.grow.exact.grower import ExactGrower
 
+        matrix = in_one_piece(training.matrix, "every value of a column in order")
         self.schema = training.schema
         self.grower: ExactGrower = ExactGrower(
-            training.matrix, plan.rules, plan.n_jobs, plan.groups, plan.monotone
+            matrix, plan.rules, plan.n_jobs, plan.groups, plan.monotone
         )
 
     def decode(self, nodes: GrownNodes, ends: np.ndarray) -> list[Tree]:
@@ -142,20 +155,31 @@ class Draws:
         return plan.goss is not None or (plan.subsample_every > 0 and share < 1.0)
 
     def rows(
-        self, plan: BoostPlan, g: np.ndarray, h: np.ndarray, m: int, twin: int
+        self,
+        plan: BoostPlan,
+        n: int,
+        m: int,
+        twin: int,
+        g: np.ndarray | None = None,
+        h: np.ndarray | None = None,
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Return the rows of round ``m`` and their weights; None: all, with weight 1."""
+        """Return the rows of round ``m``, of n, and their weights; None: all, with weight 1.
+
+        ``g`` and ``h``, (outputs, n), are read by GOSS only.
+        """
         among = self.among
         if not self.draws_rows(plan) or (plan.goss is not None and m < plan.goss_from):
             return among, None
         seed = self.row_seeds[twin]
         if plan.goss is not None:
+            assert g is not None
+            assert h is not None
             if among is not None:
                 g, h = g[:, among], h[:, among]
             rows, factor = goss_rows(g, h, *plan.goss, seed, m)
             return (rows if among is None else among[rows]), factor
         share = plan.subsample if self.shares is None else self.shares
-        turn, n, strata = m // plan.subsample_every, g.shape[1], self.strata
+        turn, strata = m // plan.subsample_every, self.strata
         if among is not None:
             n, strata = len(among), None if strata is None else strata[among]
         rows = subsample_rows(n, share, seed, turn, groups=self.groups, strata=strata)
@@ -169,6 +193,18 @@ class Draws:
         if self.column_seed is not None:
             key = key_of(key, self.column_seed)
         return draw_columns(self.columns, share_of(n, share) / n if self.to_nearest else share, key)
+
+
+def in_one_piece(matrix: Matrix | TableInParts, purpose: str) -> Matrix:
+    """Return a matrix; a few rows of a table in parts are read into memory, more are refused."""
+    if not isinstance(matrix, TableInParts):
+        return matrix
+    if matrix.n_rows > _FEW:
+        raise ParameterError(
+            f"this tree_method needs {purpose}, so the whole table in memory: fit an array, or choose "
+            "tree_method='hist'"
+        )
+    return matrix.take(np.arange(matrix.n_rows))
 
 
 # ---------------------------------------------------------------------- makers
@@ -203,6 +239,9 @@ class Histograms(BinRules):
         matrix, weight = training.matrix, training.weight if self.weighted else None
         if weight is not None and len(weight) != matrix.n_rows:
             weight = None  # one per group
+        if isinstance(matrix, TableInParts):
+            bins = learn_bins_in_parts(matrix, training.schema, self, weight, plan.n_jobs)
+            return matrix.table(bins, training.schema, plan)
         bins = find_bins(matrix, training.schema, self, weight, plan.n_jobs)
         return BinnedTable(bins, training.schema, plan)
 
@@ -258,6 +297,8 @@ class Sketches:
 
     def make(self, training: TrainingTable, plan: BoostPlan, hessian: np.ndarray | None) -> Any:
         """Return the table, or the maker of one for every tree or node."""
+        matrix = in_one_piece(training.matrix, "bins that follow the hessians")
+        training = replace(training, matrix=matrix)
         if self.proposals in ("global", "local"):
             from arboretum.boosting.second_order.proposals import NodeByNode, TreeByTree
 

@@ -11,11 +11,12 @@ from pathlib import Path
 from arboretum.cli import seedlings
 from arboretum.cli.commands.evaluate import evaluate
 from arboretum.cli.commands.show import save_picture, show
-from arboretum.cli.commands.train import Training, train
+from arboretum.cli.commands.train import train
 from arboretum.cli.files import load_model
 from arboretum.cli.guard import UsageError
 from arboretum.cli.screen import heading, print_note, print_table
 from arboretum.cli.summary import importances
+from arboretum.cli.training import Training
 from arboretum.engine.compiler.signatures import DEMO
 from arboretum.engine.compiler.warmup import warmup
 

@@ -17,6 +17,8 @@ from arboretum.cli.guard import UsageError
 from arboretum.cli.reading import Reading, read_like
 from arboretum.cli.scores import is_classifier
 from arboretum.cli.screen import plural, print_note, working
+from arboretum.cli.streaming import is_streamed, note_stream, refuse_options
+from arboretum.data.table import Table
 
 __all__ = ["predict"]
 
@@ -56,6 +58,10 @@ def predict(
         raise UsageError("--proba is for models that predict one class: leave it out")
     if missing is not None:
         _check_copies(model, missing, proba)
+    if is_streamed(data_file):
+        given = {"--id": identifier is not None, "--missing": missing is not None}
+        _predict_stream(model, data_file, output, proba, given, reading)
+        return
     data = read_like(model, data_file, reading)
     first = [] if identifier is None else [(identifier, column_text(data, identifier))]
     target = [model.notes_["target"]] if "target" in model.notes_ else []
@@ -88,6 +94,30 @@ def _predictions(model: Any, features: Data, proba: bool) -> list[tuple[str, lis
     if predicted.ndim == 1:
         return [("prediction", predicted.tolist())]
     return [(f"prediction_{k}", column.tolist()) for k, column in enumerate(predicted.T)]
+
+
+def _predict_stream(
+    model: Any,
+    data_file: Path,
+    output: Path | None,
+    proba: bool,
+    given: dict[str, bool],
+    reading: Reading | None,
+) -> None:
+    """Write the predictions for files that are read batch by batch."""
+    from arboretum.streams.predict import write_answers
+
+    refuse_options(data_file, given, reading)
+    if output is None:
+        raise UsageError(f"{data_file} is streamed, to a file: give -o predictions.csv or .parquet")
+    note_stream(data_file)
+
+    def columns(table: Table) -> dict[str, Any]:
+        return dict(_predictions(model, Data(str(data_file), table), proba))
+
+    with working(f"predicting {data_file}"):
+        n_rows = write_answers(str(data_file), model, columns, output)
+    print_note(f"{plural(n_rows, 'prediction')} in {output}")
 
 
 def _check_copies(model: Any, missing: str, proba: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +14,16 @@ from arboretum.cli.boosters import (
     fit_evaluated,
     is_evaluated,
 )
+from arboretum.cli.commands.train_stream import train_streamed
 from arboretum.cli.files import Data, check_output, pick
-from arboretum.cli.guard import UsageError, complain
+from arboretum.cli.guard import UsageError
 from arboretum.cli.models import (
     check_model,
     choose_task,
-    find_estimator,
     list_parameters,
-    parse_settings,
 )
 from arboretum.cli.problem import Problem, divide, folds, split_note
-from arboretum.cli.reading import SPLIT, Reading, note_of, read_data
+from arboretum.cli.reading import SPLIT, note_of, read_data
 from arboretum.cli.scores import print_scores, score
 from arboretum.cli.screen import (
     file_size,
@@ -33,40 +32,16 @@ from arboretum.cli.screen import (
     print_facts,
     print_note,
     print_text,
-    stage,
     working,
 )
+from arboretum.cli.streaming import is_streamed
 from arboretum.cli.summary import describe_parameters, describe_size, print_schema
+from arboretum.cli.training import Training, keep_partial, make_model, save_model
 from arboretum.data.checks import list_names
 
-__all__ = ["Training", "train"]
+__all__ = ["train"]
 
 _MANY_CLASSES = 500
-
-
-@dataclass(frozen=True)
-class Training:
-    """The options of the command; see its --help."""
-
-    data: Path
-    target: str
-    output: Path
-    model: str = "cart"
-    task: str = "auto"
-    settings: tuple[str, ...] = ()
-    prune_cv: bool = False
-    rule: str | None = None
-    test_size: float | None = None
-    valid: Path | None = None
-    weight: str | None = None
-    drop: tuple[str, ...] = ()
-    categorical: tuple[str, ...] = ()
-    seed: int | None = None
-    jobs: int | None = None
-    early_stopping: int | None = None
-    curve: Path | None = None
-    force: bool = False
-    reading: Reading = field(default_factory=Reading)
 
 
 def train(options: Training) -> None:
@@ -79,6 +54,9 @@ def train(options: Training) -> None:
         print(list_parameters(options.model, task))
         return
     output = _check_outputs(options)
+    if is_streamed(options.data, options.model):
+        train_streamed(options, output)
+        return
     data = read_data(options.data, options.reading)
     options = replace(
         options, drop=data.expand(options.drop), categorical=data.expand(options.categorical)
@@ -89,7 +67,7 @@ def train(options: Training) -> None:
     )
     for name in options.categorical:
         data.column(name, "--categorical")
-    model = _make_model(options, task)
+    model = make_model(options, task)
     judged = options.valid is not None or options.test_size is not None
     check_evaluation(model, options.early_stopping, options.curve, held_out=judged)
     problem = Problem.of(data, task, options.target, options.weight, options.drop)
@@ -103,10 +81,10 @@ def train(options: Training) -> None:
         try:
             _fit(options, model, problem, held_out)
         except KeyboardInterrupt:
-            _keep_partial(options, model, known, output)
+            keep_partial(options, model, known, output)
             raise
     pruning = _describe_pruning(model)
-    _save(options, model, {**known, **pruning}, output)
+    save_model(options, model, {**known, **pruning}, output)
     print_schema(model)
     print_facts(
         [
@@ -183,35 +161,6 @@ def _note_target(options: Training, problem: Problem) -> None:
         )
 
 
-def _make_model(options: Training, task: str) -> Any:
-    """Build the estimator; it raises for parameters that it does not have."""
-    parameters = parse_settings(options.settings)
-    estimator = find_estimator(options.model, task)
-    known = estimator().get_params()
-    if options.prune_cv and not hasattr(estimator, "prune_cv"):
-        raise UsageError(
-            f"{estimator.__name__} has no pruning path for cross-validation: leave --prune-cv out"
-        )
-    given = {
-        "random_state": (options.seed, "--seed"),
-        "n_jobs": (options.jobs, "--jobs"),
-        "categorical_features": (list(options.categorical) or None, "--categorical"),
-    }
-    for name, (value, option) in given.items():
-        if value is None:
-            continue
-        if name in parameters:
-            raise UsageError(f"{option} and --set {name}=… mean the same: give one of them")
-        if name in known:
-            parameters[name] = value
-        elif option != "--seed":  # which also draws the held-out rows
-            raise UsageError(f"{estimator.__name__} has no {name}: leave {option} out")
-    if "random_state" in known:
-        parameters.setdefault("random_state", 0)  # the same command gives the same model
-    estimator._refuse_unknown_names(parameters)  # some classes only warn
-    return estimator(**parameters)
-
-
 def _hold_out(options: Training, model: Any, problem: Problem) -> tuple[Problem, Problem | None]:
     """Return the training rows and the held-out rows."""
     names = problem.features.names
@@ -236,7 +185,8 @@ def _hold_out(options: Training, model: Any, problem: Problem) -> tuple[Problem,
 # --------------------------------------------------------------------------- training
 def _fit(options: Training, model: Any, problem: Problem, held_out: Problem | None) -> None:
     if held_out is not None and is_evaluated(model):
-        fit_evaluated(model, problem, held_out)
+        X = problem.features.table
+        fit_evaluated(model, X, problem.y, problem.weight, held_out)
         return
     X = problem.features.table
     if options.prune_cv:
@@ -245,26 +195,6 @@ def _fit(options: Training, model: Any, problem: Problem, held_out: Problem | No
         model.prune_cv(X, problem.y, cv=cv, rule=rule, sample_weight=problem.weight)
     else:
         model.fit(X, problem.y, sample_weight=problem.weight)
-
-
-def _save(options: Training, model: Any, notes: dict[str, str], output: Path) -> None:
-    """Write the model file; facts that the model itself lacks go into its notes."""
-    from arboretum.io.native import save
-
-    if options.weight is not None:
-        notes["weight"] = options.weight
-    with stage(f"writing {output}"):
-        save(model, output, notes=notes)
-
-
-def _keep_partial(options: Training, model: Any, notes: dict[str, str], output: Path) -> None:
-    """After Ctrl-C, write the finished rounds to a file beside the output, which stays as it is."""
-    done = getattr(model, "interrupted_", None)
-    if done is None:
-        return
-    partial = output.with_name(output.name + ".partial")
-    _save(options, model, notes, partial)
-    complain(f"{done}, are in {partial}; nothing was written to {output}", label="")
 
 
 # --------------------------------------------------------------------------- after

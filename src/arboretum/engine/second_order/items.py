@@ -55,7 +55,7 @@ from arboretum.engine.second_order.score import SplitScratch, scanned_node
 from arboretum.engine.second_order.split import best_of
 from arboretum.engine.second_order.symmetric import best_of_level, share_split
 
-__all__ = ["Parts", "do_item", "find_parts"]
+__all__ = ["Parts", "do_item", "find_counting", "find_parts", "find_scanning"]
 
 _AHEAD, _APART = np.uint64(24), np.uint64(16)  # entries; rows, whose codes are a byte or two each
 _ROW = np.uint64(32)
@@ -337,7 +337,7 @@ def do_rows(tree, scales, g, h, rows, factor, most, key, item):
         find_largest(given, start, end, scales.largest[item])
     elif kind == FILL:
         piece = tree.ranges[0, item]
-        fill_entries(given, chosen.small, piece.start, piece.end, tree.lists[0])
+        fill_entries(given, chosen.small, piece.start, piece.end, 0, tree.lists[0])
     else:
         _sum_block(tree, given, chosen.fine, item)
 
@@ -356,20 +356,37 @@ class Parts(NamedTuple):
 
 def find_parts(state: State, scratch: SplitScratch) -> Parts:
     """Return the addresses of the kernels that a table and its rules need, compiled first if necessary."""
-    store, tree, features, rules, given, scales = state
+    rows = address_of(do_rows, state.tree, state.scales, *state.given, 0)
+    scanning = find_scanning(state, scratch)
+    return find_counting(state, scratch)._replace(rows=rows, scan=scanning.scan, draw=scanning.draw)
+
+
+def find_counting(state: State, scratch: SplitScratch) -> Parts:
+    """Return the addresses of PART and COUNT alone."""
+    store, tree, features = state.store, state.tree, state.features
     counted, word = (store, tree, features, scratch, 0, 0), np.uint64(0)
     tile = store.words[0] if len(store.words) else np.empty((0, 1), np.uint64)
     counter = counter_of(tile, store.width)
-    draws = rules.level_columns or rules.node_columns or len(tree.draw.group_of)
-    scan = do_drawn if rules.random_cuts else do_level if rules.symmetric else do_scan
     return Parts(
-        address_of(do_rows, tree, scales, *given, 0),
+        0,
         address_of(do_count, *counted),
         address_of(counter, tile, tree.lists[0], word, word, scratch.small),
         address_of(do_wide, *counted) if len(store.wide) else 0,
+        0,
+        0,
+    )
+
+
+def find_scanning(state: State, scratch: SplitScratch) -> Parts:
+    """Return the addresses of SCAN and of the draw of features alone."""
+    store, tree, features, rules, given, scales = state
+    draws = rules.level_columns or rules.node_columns or len(tree.draw.group_of)
+    scan = do_drawn if rules.random_cuts else do_level if rules.symmetric else do_scan
+    return Parts(
+        0, 0, 0, 0,
         address_of(scan, store, tree, features, rules, scales, scratch, given.key, 0),
         address_of(do_draw, tree, rules, 0, given.key, 0) if draws else 0,
-    )
+    )  # fmt: skip
 
 
 @subkernel

@@ -21,10 +21,12 @@ from arboretum.engine.second_order.pack import GivenRows, Scales
 from arboretum.engine.second_order.score import Features, SplitRules, answer, part_bounds
 
 __all__ = [
+    "SPARE_SLOTS",
     "GrowingTree",
     "State",
     "Store",
     "add_children",
+    "add_waiting",
     "fill_sides",
     "give_answers",
     "keep_level",
@@ -38,7 +40,7 @@ __all__ = [
     "take_slot",
 ]
 
-_SPARE_SLOTS = 2  # kept free: the children of a leaf without histograms need two
+SPARE_SLOTS = 2  # kept free: the children of a leaf without histograms need two
 
 
 class Store(NamedTuple):
@@ -168,7 +170,7 @@ def _comes_before(nodes, a, b, rules):
 
 
 @subkernel
-def _add_waiting(tree, node, rules):
+def add_waiting(tree, node, rules):
     """Add a leaf to the heap of waiting leaves."""
     heap, counters = tree.waiting, tree.counters[0]
     at = counters.waiting
@@ -192,8 +194,8 @@ def keep_split(tree, node, first, last, rules):
         return
     for w in range(tree.members.shape[1]):
         tree.members[node, w] = tree.best_members[best, w]
-    _add_waiting(tree, node, rules)
-    if tree.counters[0].free_slots < _SPARE_SLOTS:
+    add_waiting(tree, node, rules)
+    if tree.counters[0].free_slots < SPARE_SLOTS:
         release_slot(tree, node)
 
 
@@ -216,7 +218,7 @@ def open_level(tree, rules):
     counters = tree.counters[0]
     for node in range(counters.nodes):
         if tree.nodes[node].first_child < 0 and tree.nodes[node].split.feature >= 0:
-            _add_waiting(tree, node, rules)
+            add_waiting(tree, node, rules)
     inherit_groups(tree.draw, counters.level, tree.best[0].feature, counters.level + 1)
     counters.level += 1
 

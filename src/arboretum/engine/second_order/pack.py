@@ -121,8 +121,8 @@ def _share(bits):
 
 
 @inline
-def _entry(row, g, h, g_scale, h_scale, key):
-    bits = mix(key, row)
+def _entry(row, number, g, h, g_scale, h_scale, key):
+    bits = mix(key, number)
     up_g, up_h = _share(np.uint32(bits & _LOW32)), _share(np.uint32(bits >> _ROW))
     a = np.int32(np.floor(np.float64(g) * g_scale + up_g))
     b = np.int32(np.floor(np.float64(h) * h_scale + up_h))
@@ -131,22 +131,24 @@ def _entry(row, g, h, g_scale, h_scale, key):
 
 
 @subkernel
-def fill_entries(given, small, start, end, entries):
+def fill_entries(given, small, start, end, shift, entries):
     """Write the entries ``start:end``, scaled by ``small``.
+
+    ``shift`` is added to a row to get its number in the whole table, by which it is rounded.
 
     entries (n_entries,) uint64, written.
     """
     g, h, rows, factor, key = given.g, given.h, given.rows, given.factor, given.key
-    g_scale, h_scale = small.g, small.h
+    g_scale, h_scale, shift = small.g, small.h, np.uint64(shift)
     if len(rows) == 0:
         for i in range(np.uint64(start), np.uint64(end)):
-            entries[i] = _entry(i, g[i], h[i], g_scale, h_scale, key)
+            entries[i] = _entry(i, i + shift, g[i], h[i], g_scale, h_scale, key)
         return
     for i in range(np.uint64(start), np.uint64(end)):
         row, by = np.uint64(rows[i]), np.float32(1.0)
         if len(factor):
             by = factor[i]
-        entries[i] = _entry(row, g[row] * by, h[row] * by, g_scale, h_scale, key)
+        entries[i] = _entry(row, row + shift, g[row] * by, h[row] * by, g_scale, h_scale, key)
 
 
 @subkernel

@@ -114,7 +114,7 @@ def _of_trees(model: Any, anatomy: Anatomy, kind: str) -> Importance:
 def _by_splits(model: Any, anatomy: Anatomy, kind: str) -> np.ndarray | None:
     """Return gains, covers or counts of a model's trees, or the mean of its members' shares."""
     trees, n_columns = anatomy.trees, anatomy.columns.schema.n_features
-    if kind == "gain" and anatomy.family != "second order":
+    if kind == "gain" and anatomy.family not in ("second order", "averaged"):
         return importances_of(model)
     if trees:
         total = np.zeros(n_columns)

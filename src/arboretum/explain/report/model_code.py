@@ -452,6 +452,7 @@ _FAMILIES: dict[str, Callable[[ModelCode, Any, Anatomy], dict[str, Any]]] = {
     "coordinate": _coordinate,
     "friedman": _gradient,
     "second order": _boosted,
+    "averaged": _boosted,
     "stack": _stacking,
     "vote": _voting,
 }

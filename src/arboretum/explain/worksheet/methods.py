@@ -27,6 +27,7 @@ ANSWERS = {
     "coordinate": ("row", "round"),
     "friedman": ("node", "leaf", "row", "round", "oob"),
     "second order": ("node", "leaf", "row", "round"),
+    "averaged": ("row",),
     "joined": ("node", "leaf", "row"),
     "final": ("row",),
     "imputer": ("cell", "round"),
@@ -48,6 +49,10 @@ _DICTIONARY = (
 NOT_KEPT = (
     "the final model of a stack learned from answers to rows that its models had not seen, which are not "
     "kept"
+)
+_AVERAGED = (
+    "the trees are those of several boosters, whose rounds are not played again",
+    ".row(i) adds up the members; fit an LGBMClassifier or LGBMRegressor for sheets of nodes",
 )
 _FILLED = "an imputer grows its forests on tables filled so far, which are not kept"
 # Family -> method -> why there is no answer, and what there is instead; for answered methods, why a model of
@@ -108,6 +113,11 @@ WITHOUT: dict[str, dict[str, str | tuple[str, str]]] = {
             "boosting keeps no out-of-bag answers",
             ".round(m) shows the rows that a round drew",
         ),
+    },
+    "averaged": {
+        **dict.fromkeys(("node", "leaf", "round"), _AVERAGED),
+        "pruning": "trees of boosting are held back by their leaves and a penalty, not pruned along a path",
+        "oob": ("no out-of-bag answers are kept", "choices_ has the held-out loss"),
     },
     "joined": {
         "round": (f"{_JOINED}, there are no rounds", "use .member(name)"),

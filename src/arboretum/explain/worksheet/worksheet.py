@@ -39,6 +39,7 @@ _FAMILIES = {
     "friedman": "friedman:FriedmanFamily",
     "adaboost": "adaboost:AdaBoostFamily",
     "coordinate": "coordinate:CoordinateFamily",
+    "averaged": "averaged:AveragedFamily",
     "second order": "second_order.family:SecondOrderFamily",
 }
 

@@ -31,7 +31,7 @@ from arboretum.grow.bins.sparse import rows_by_column
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema
 
-__all__ = ["BinRules", "Bins", "bin_table", "category_bins", "find_bins"]
+__all__ = ["BinRules", "Bins", "bin_table", "category_bins", "count_codes", "find_bins"]
 
 _COUNTED = 1 << 16  # rows of a column of categories that are counted at a time
 _FEW_CODES = 1 << 22  # of a table that may be coded before it is known what is bundled
@@ -72,7 +72,7 @@ def category_bins(
     found = {}
     for f, column in enumerate(schema.columns):
         if column.kind == "categorical":
-            counts, has_missing = _count_codes(matrix.column(f))
+            counts, has_missing = count_codes(matrix.column(f), np.zeros(0, np.int64))
             found[f] = one = bins_of_counts(counts, has_missing, keep)
             if isinstance(matrix, SparseMatrix):  # what is not stored, if it has a bin
                 absent, kept = 0.0 if matrix.fill is None else matrix.fill[f], one.categories
@@ -81,9 +81,12 @@ def category_bins(
     return found
 
 
-def _count_codes(x: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Return how often each code of a column of categories occurs, and whether one is missing."""
-    counts, has_missing = np.zeros(0, np.int64), False
+def count_codes(x: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Return how often each code of a column of categories occurs, and whether one is missing.
+
+    ``counts`` (int64) are those of the rows before.
+    """
+    has_missing = False
     for start in range(0, len(x), _COUNTED):
         some = x[start : start + _COUNTED]
         present = some == some

@@ -290,8 +290,9 @@ class Replay:
         """Return the rows that a tree was grown on, and what each counts."""
         m, _, twin = self.place_of(t)
         state = self.state(m)
-        rows, factor = self.recipe.draws.rows(self.plan, state.g, state.h, m, twin)
-        return (np.arange(len(self.table.y)) if rows is None else rows.astype(np.int64)), factor
+        n = len(self.table.y)
+        rows, factor = self.recipe.draws.rows(self.plan, n, m, twin, state.g, state.h)
+        return (np.arange(n) if rows is None else rows.astype(np.int64)), factor
 
     def _gradients(self, t: int) -> tuple[np.ndarray, np.ndarray]:
         """Return g and h of all rows as a tree saw them: 0 for rows it was not grown on."""

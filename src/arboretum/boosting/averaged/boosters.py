@@ -1,0 +1,126 @@
+"""The boosters of a fit: kinds of trees on one binned table.
+
+kind           trees
+plain          grown leaf by leaf, the best cut of some columns at every node
+random cuts    one random cut of every column: single trees are weaker, their mean errs elsewhere
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from arboretum.boosting.averaged.settings import RANDOM_CUTS, Settings
+from arboretum.boosting.loss.objective import Objective
+from arboretum.boosting.second_order.booster import Booster
+from arboretum.boosting.second_order.draws import share_of
+from arboretum.boosting.second_order.recipe import MANY, BoostPlan, Recipe, TrainingTable
+from arboretum.boosting.second_order.tables import BinnedTable, Draws, Histograms, SharedTable
+from arboretum.engine.second_order.score import SplitRules
+from arboretum.grow.bins.categories import frequent_categories
+
+__all__ = ["Ground", "bin_table"]
+
+_NODE_SHARE = 0.8  # of random cuts, which need more columns at a node
+_SAMPLE, _MIN_IN_BIN = 200_000, 3
+_CUT_SEEDS = 1 << 31
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What all boosters of a fit stand on.
+
+    Attributes
+    ----------
+    training : TrainingTable
+    objective : Objective
+    settings : Settings
+    table : BinnedTable
+        The training table in bins.
+    monotone : int8 array of shape (n_features,) or None
+    """
+
+    training: TrainingTable
+    objective: Objective
+    settings: Settings
+    table: BinnedTable
+    monotone: np.ndarray | None = None
+
+    def booster(self, kind: str, rows: np.ndarray | None, seed: int, n_jobs: int) -> Booster:
+        """Return a booster that learns from some rows of the table (None: all)."""
+        training, objective = self.training, self.objective
+        y, weight = training.y, training.weight
+        if rows is not None:
+            y, weight = y[rows], None if weight is None else weight[rows]
+        n_features = training.schema.n_features
+        plan = _plan(kind, self.settings, n_features, seed, n_jobs, self.monotone)
+        columns = np.arange(n_features, dtype=np.int64)
+        draws = Draws([seed], columns, to_nearest=True, among=rows)
+        recipe = Recipe(objective, plan, SharedTable(self.table), draws, MANY)
+        base = np.asarray(objective.start(y, weight), np.float64)
+        return Booster(recipe, training, base, base)
+
+
+def bin_table(
+    training: TrainingTable, settings: Settings, seed: int, n_jobs: int, monotone: np.ndarray | None
+) -> BinnedTable:
+    """Return the training table in bins."""
+    maker = Histograms(
+        settings.max_bin,
+        _SAMPLE,
+        seed,
+        _MIN_IN_BIN,
+        bundle=True,
+        categories=partial(
+            frequent_categories, max_bin=settings.max_bin, min_data_in_bin=_MIN_IN_BIN
+        ),
+        zero_apart=True,
+    )
+    plan = _plan("plain", settings, training.schema.n_features, seed, n_jobs, monotone)
+    return maker.make(training, plan)
+
+
+def _plan(
+    kind: str,
+    settings: Settings,
+    n_features: int,
+    seed: int,
+    n_jobs: int,
+    monotone: np.ndarray | None,
+) -> BoostPlan:
+    random_cuts = kind == RANDOM_CUTS
+    share = share_of(n_features, _NODE_SHARE if random_cuts else settings.node_share)
+    rules = SplitRules(
+        l1=0.0,
+        l2=settings.l2,
+        max_delta_step=0.0,
+        path_smooth=0.0,
+        min_gain=0.0,
+        reach_gain=False,
+        min_weight=1e-3,
+        min_rows=float(settings.min_rows),
+        cat_l2=10.0,
+        cat_smooth=10.0,
+        cat_min_rows=10.0,
+        max_cat_threshold=32,
+        max_onehot=3,
+        min_group=100.0,
+        max_depth=MANY,
+        max_leaves=settings.num_leaves,
+        depth_first=False,
+        level_columns=0,
+        node_columns=share if share < n_features else 0,
+        random_cuts=random_cuts,
+        cut_seed=seed % _CUT_SEEDS,
+    )
+    return BoostPlan(
+        rules,
+        settings.learning_rate,
+        subsample=settings.subsample,
+        unsplit_answers=False,
+        seed=seed,
+        n_jobs=n_jobs,
+        monotone=monotone,
+    )

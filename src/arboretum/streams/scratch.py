@@ -1,0 +1,93 @@
+"""Arrays in files: a folder that a fit fills with memory-mapped arrays, and removes when it ends.
+
+    Scratch ──► empty((28, 10_000_000), uint8) ──► an ordinary array whose pages the system may write out
+
+Disk space is reserved before an array is mapped: writing to a map on a full disk would end the process.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from arboretum.errors import DataError
+
+__all__ = ["Scratch", "map_array"]
+
+_ZEROS = bytes(1 << 20)
+
+
+class Scratch:
+    """A folder of temporary files, removed at the end of the context, whatever ends it."""
+
+    def __init__(self, parent: str | os.PathLike[str] | None = None) -> None:
+        self.parent = Path(tempfile.gettempdir() if parent is None else parent)
+        self._made = 0
+
+    def __enter__(self) -> Self:
+        try:
+            self.folder = Path(tempfile.mkdtemp(prefix="arboretum-", dir=self.parent))
+        except OSError as error:
+            raise DataError(
+                f"no folder can be made in {str(self.parent)!r} ({error.strerror}): name another one, "
+                "Stream(source, scratch=…)"
+            ) from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def new_path(self, suffix: str = "") -> Path:
+        """Return the path of a new file."""
+        self._made += 1
+        return self.folder / f"{self._made}{suffix}"
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        """Return an array in a new file."""
+        return map_array(self.new_path(), shape, dtype)
+
+    def stored(self, values: np.ndarray) -> np.ndarray:
+        """Return a copy of an array in a new file; objects stay in memory."""
+        if values.dtype.hasobject:
+            return values
+        copy = self.empty(values.shape, values.dtype)
+        copy[...] = values
+        return copy
+
+
+def map_array(
+    path: Path, shape: tuple[int, ...], dtype: Any, *, exists: bool = False
+) -> np.ndarray:
+    """Return a file as an array; writing to one that exists already does not change the file."""
+    size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+    if size == 0:
+        return np.empty(shape, dtype)
+    if not exists:
+        _reserve(path, size)
+    mapped = np.memmap(path, dtype, "c" if exists else "r+", shape=shape)
+    return np.asarray(mapped)  # kernels are compiled for plain arrays
+
+
+def _reserve(path: Path, size: int) -> None:
+    """Make a file of ``size`` bytes that are really there."""
+    try:
+        with path.open("wb") as file:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, size)
+                return
+            for start in range(0, size, len(_ZEROS)):
+                file.write(_ZEROS[: size - start])
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        raise DataError(
+            f"{str(path.parent)!r} has no room for {size / 1e9:,.2f} GB of codes "
+            f"({error.strerror}): free some, or name a folder on another disk, Stream(source, scratch=…)"
+        ) from error

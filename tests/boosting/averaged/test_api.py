@@ -1,0 +1,280 @@
+"""Boosted trees without tuning, from the outside."""
+
+from __future__ import annotations
+
+import io
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import arboretum as arb
+from arboretum.base.progress import Pace
+from arboretum.boosting.averaged import fitting
+from arboretum.errors import DataError, ParameterError
+from tests.boosting.averaged.averaged_cases import mixed, numbers, saved
+
+WORDS, CLASS = mixed()
+X, NUMBER = numbers()
+THIRD = np.digitize(NUMBER, np.quantile(NUMBER, [0.3, 0.7]))
+FAST = {"quality": "fast", "random_state": 1}
+
+
+def classifier(**more):
+    return arb.BoostedTreesClassifier(**{"random_state": 1, **more})
+
+
+def regressor(**more):
+    return arb.BoostedTreesRegressor(**{"random_state": 1, **more})
+
+
+# ---------------------------------------------------------------------- the mean of members
+CASES = {
+    "words": (classifier, WORDS, CLASS),
+    "three classes": (classifier, X, THIRD),
+    "numbers": (regressor, X, NUMBER),
+    "sparse": (regressor, sparse.csr_array(np.where(X > 0.5, X, 0.0)), NUMBER),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("quality", ["fast", "default"])
+def test_the_model_is_the_mean_of_its_members(name, quality):
+    make, table, y = CASES[name]
+    model = make(quality=quality).fit(table, y)
+    matrix = model._encode(table)
+    weights = [member.weight for member in model.members_]
+    assert np.isclose(sum(weights), 1.0)
+    mean = sum(m.weight * m.ensemble.answers(matrix) for m in model.members_)
+    raw = model.predict(table) if make is regressor else model.decision_function(table)
+    assert np.allclose(np.squeeze(raw), np.squeeze(mean), rtol=0, atol=1e-10)
+    assert len(model.members_) == {"fast": 1, "default": 4}[quality]
+    assert model.score(table, y) > 0.6
+    assert np.isclose(model.feature_importances_.sum(), 1.0)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_same_bytes_on_any_number_of_threads_and_back_from_a_file(name):
+    make, table, y = CASES[name]
+    first = make(n_jobs=1).fit(table, y)
+    content = saved(first)
+    assert saved(make(n_jobs=4).fit(table, y)) == content
+    assert saved(make(n_jobs=1, random_state=2).fit(table, y)) != content
+    loaded = arb.load(io.BytesIO(content))
+    assert (loaded.predict(table) == first.predict(table)).all()
+    assert loaded.choices_ == first.choices_
+    assert repr(loaded.members_) == repr(first.members_)
+    assert saved(loaded) == content
+
+
+def test_explanations_and_servers_have_the_numbers_of_predict():
+    model = classifier(**FAST).fit(X, NUMBER > 0)
+    few = X[:6]
+    margin = model.decision_function(few)
+    sums = model.shap_values(few).sum(axis=1) + model.shap_base_value()
+    assert np.allclose(np.squeeze(sums), margin, rtol=0, atol=1e-9)
+    assert (model.predictor("predict_proba")(few) == model.predict_proba(few)).all()
+    sheet = arb.worksheet(model, X, NUMBER > 0).row(3)
+    assert np.isclose(sheet.formulas[0].value, margin[3], rtol=0, atol=1e-12)
+    with pytest.raises(ParameterError, match=r"\.row\(i\) adds up the members"):
+        arb.worksheet(model, X, NUMBER > 0).node(0, 0)
+    stages = list(model.staged_predict_proba(few))
+    assert np.allclose(stages[-1], model.predict_proba(few), rtol=0, atol=1e-12)
+    assert model.apply(few).shape == (6, len(model.trees_))
+
+
+def test_choices_list_what_was_tried():
+    model = regressor().fit(X, NUMBER)
+    options = [one.option for one in model.choices_ if one.what == "kind"]
+    assert [option.split(",")[0] for option in options] == ["plain", "random cuts"]
+    assert set(model.evals_result_) == {"plain", "random cuts"}
+    best = min(model.evals_result_["plain"]["rmse"])
+    assert best == next(one.loss for one in model.choices_ if one.option.startswith("plain"))
+    assert "held-out loss" in repr(model.choices_)
+
+
+# ---------------------------------------------------------------------- held-out rows
+def test_a_given_table_is_held_out_and_not_learned_from():
+    model = regressor(**FAST).fit(X[:200], NUMBER[:200], eval_set=(X[200:], NUMBER[200:]))
+    assert len(model._held_out_errors) == 100
+    other = regressor(**FAST).fit(X[:200], NUMBER[:200], eval_set=[(X[200:], NUMBER[200:] + 1e-9)])
+    assert model.members_[0].ensemble.n_rounds == other.members_[0].ensemble.n_rounds
+    assert (model.predict(X) == other.predict(X)).all()
+
+
+def test_groups_and_time_change_which_rows_are_held_out():
+    steps = np.arange(300) // 10
+    y = NUMBER + np.random.default_rng(0).normal(size=30)[steps] * 3  # a group shares its error
+    table = np.column_stack([X, steps])
+    losses = {}
+    for name, model, more in (
+        ("random", regressor(), {}),
+        ("groups", regressor(), {"groups": steps}),
+        ("time", regressor(folds="time"), {}),
+    ):
+        model.fit(table, y, **more)
+        losses[name] = next(one.loss for one in model.choices_ if one.what == "mean")
+    assert losses["random"] < min(losses["groups"], losses["time"])
+
+
+def test_rows_of_weight_0_are_left_out_with_their_groups():
+    weight = np.where(np.arange(300) % 3 == 0, 0.0, 1.0)
+    groups, kept = np.arange(300) // 5, weight > 0
+    with_zeros = regressor(**FAST).fit(X, NUMBER, weight, groups=groups)
+    without = regressor(**FAST).fit(X[kept], NUMBER[kept], weight[kept], groups=groups[kept])
+    assert (with_zeros.predict(X) == without.predict(X)).all()
+
+
+def test_class_weights_are_sample_weights():
+    y = (NUMBER > 1.5).astype(int)
+    by_class = classifier(**FAST, class_weight={0: 1, 1: 5}).fit(X, y)
+    by_row = classifier(**FAST).fit(X, y, np.where(y, 5.0, 1.0))
+    assert (by_class.predict_proba(X) == by_row.predict_proba(X)).all()
+    plain = classifier(**FAST).fit(X, y)
+    balanced = classifier(**FAST, class_weight="balanced").fit(X, y)
+    assert balanced.predict(X).mean() > plain.predict(X).mean()
+
+
+def test_predictions_rise_with_a_constrained_column():
+    model = regressor(monotonic_cst={"x1": 1}).fit(
+        pd.DataFrame(X, columns=["x0", "x1", "x2", "x3"]), NUMBER
+    )
+    row = pd.DataFrame(np.zeros((50, 4)), columns=["x0", "x1", "x2", "x3"])
+    row["x1"] = np.linspace(-3, 3, 50)
+    assert np.diff(model.predict(row)).min() >= 0
+
+
+# ---------------------------------------------------------------------- intervals and sets
+@pytest.mark.parametrize("coverage", [0.5, 0.8, 0.9])
+def test_intervals_cover_new_rows(coverage):
+    table, y = numbers(2_400, seed=5)
+    model = regressor(**FAST).fit(table[:1200], y[:1200])
+    low, high = model.predict_interval(table[1200:], coverage).T
+    inside = ((low <= y[1200:]) & (y[1200:] <= high)).mean()
+    assert coverage - 0.06 < inside < coverage + 0.08
+    assert (low < high).all()
+
+
+@pytest.mark.parametrize("coverage", [0.6, 0.9])
+def test_sets_cover_new_rows(coverage):
+    table, y = numbers(2_400, seed=6)
+    y = np.digitize(y, [-1, 0, 1, 2])
+    model = classifier(**FAST).fit(table[:1200], y[:1200])
+    sets = model.predict_set(table[1200:], coverage)
+    inside = sets[np.arange(1200), y[1200:]].mean()
+    assert coverage - 0.06 < inside < coverage + 0.12
+    assert sets.any(axis=1).all()
+    assert sets.sum(axis=1).mean() < 3.5
+
+
+# ---------------------------------------------------------------------- time and Ctrl-C
+def test_a_limited_time_is_kept(monkeypatch):
+    ticks = itertools.count()
+    monkeypatch.setattr(Pace, "_clock", staticmethod(lambda: next(ticks) / 1000))
+    table, y = numbers(2_500, seed=2)
+    model = regressor(quality="best", time_limit=0.5, n_jobs=1).fit(table, y)
+    assert next(ticks) < 600, "the clock is read once a round"
+    rounds = [member.ensemble.n_rounds for member in model.members_]
+    assert 1 <= len(rounds) < 8
+    assert 200 < sum(rounds) < 400, "members take what trials leave"
+    assert any("time was over" in one.why for one in model.choices_)
+
+
+@pytest.mark.parametrize("way", ["raise", "keep"])
+def test_after_an_interrupt_the_finished_members_predict(way, monkeypatch):
+    grow, calls = fitting.grow_member, []
+
+    def interrupted(*arguments):
+        calls.append(arguments)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return grow(*arguments)
+
+    monkeypatch.setattr(fitting, "grow_member", interrupted)
+    model = regressor(n_jobs=1)
+    model.on_interrupt = way
+    if way == "raise":
+        with pytest.raises(KeyboardInterrupt, match="2 members that were finished, of 4"):
+            model.fit(X, NUMBER)
+    else:
+        with pytest.warns(UserWarning, match="2 members that were finished, of 4"):
+            model.fit(X, NUMBER)
+    assert [member.weight for member in model.members_] == [0.5, 0.5]
+    assert arb.load(io.BytesIO(saved(model))).interrupted_ == model.interrupted_
+    assert model.score(X, NUMBER) > 0.7
+
+
+def test_an_interrupt_before_the_first_member_keeps_nothing(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fitting, "run_trial", interrupted)
+    model = regressor(n_jobs=1)
+    model.on_interrupt = "keep"
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, NUMBER)
+    assert not hasattr(model, "ensemble_")
+
+
+def test_progress_counts_trials_and_members():
+    from arboretum.base.rounds import listening
+
+    seen = []
+    with listening(lambda name, done, wanted: seen.append((done, wanted))):
+        regressor(n_jobs=1).fit(X, NUMBER)
+    assert seen == [(k, 9) for k in range(10)]
+
+
+# ---------------------------------------------------------------------- bad input
+BAD = {
+    "quality": ({"quality": "good"}, {}, ParameterError, "quality of .* must be 'fast', 'default'"),
+    "time": ({"time_limit": 0}, {}, ParameterError, "time_limit of .* must be a number > 0"),
+    "folds": ({"folds": 5}, {}, ParameterError, "folds of .* must be 'random' or 'time'"),
+    "two ways": (
+        {"folds": "time"}, {"groups": np.arange(300)}, ParameterError, "give one of them",
+    ),
+    "both": (
+        {}, {"groups": np.arange(300), "eval_set": (X, NUMBER)}, ParameterError, "give one of them",
+    ),
+    "short groups": ({}, {"groups": [1, 2]}, DataError, r"groups must hold .* 300 in all, got shape"),
+    "one group": ({}, {"groups": np.zeros(300)}, DataError, "at least two groups"),
+    "missing": ({}, {"groups": np.r_[np.nan, np.ones(299)]}, DataError, "must not be missing"),
+    "three": ({}, {"eval_set": (X, NUMBER, X)}, ParameterError, "must be a pair"),
+    "several": ({}, {"eval_set": [(X, NUMBER)] * 2}, ParameterError, "a list of one pair"),
+    "columns": ({}, {"eval_set": (X[:, :2], NUMBER)}, DataError, "eval_set: "),
+    "signs": ({"monotonic_cst": [2, 0, 0, 0]}, {}, ParameterError, "only -1, 0 and 1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(name):
+    settings, arguments, error, message = BAD[name]
+    with pytest.raises(error, match=message):
+        regressor(**settings).fit(X, NUMBER, **arguments)
+
+
+def test_other_bad_input():
+    with pytest.raises(DataError, match="at least 2 rows"):
+        regressor().fit(X[:1], NUMBER[:1])
+    with pytest.raises(ParameterError, match="works for two classes, y holds 3"):
+        classifier(monotonic_cst=[1, 0, 0, 0]).fit(X, THIRD)
+    with pytest.raises(DataError, match="eval_set: y holds classes"):
+        classifier().fit(X, NUMBER > 0, eval_set=(X, np.full(300, "?")))
+    with pytest.raises(DataError, match="needs at least 19 held-out rows"):
+        regressor().fit(X[:12], NUMBER[:12]).predict_interval(X)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 12])
+def test_a_few_rows_are_enough(n):
+    assert regressor().fit(X[:n], NUMBER[:n]).predict(X).shape == (300,)
+    y = np.arange(n) % 2
+    assert classifier().fit(X[:n], y).predict_proba(X).shape == (300, 2)
+
+
+def test_a_single_class_and_a_constant_target():
+    model = classifier().fit(X, np.full(300, "same"))
+    assert (model.predict(X) == "same").all()
+    assert model.predict_proba(X).tolist() == [[1.0]] * 300
+    assert np.allclose(regressor().fit(X, np.full(300, 7.0)).predict(X), 7.0)
