@@ -99,6 +99,15 @@ class ModelOfTrees(Explains, Estimator):
         matrix = self._encode(X)
         return self.ensemble_.leaves(matrix, self._threads())
 
+    def _compute_partial_dependence_recursion(self, grid: Any, target_features: Any) -> np.ndarray:
+        """Return partial dependence by the weights of the training rows, under scikit-learn's name."""
+        from arboretum.predict.by_shares import predict_by_shares
+
+        found = predict_by_shares(
+            self.ensemble_, np.asarray(grid, np.float64), np.asarray(target_features)
+        )
+        return found[0] if len(found) == 1 else found
+
     def _prove_sound(self) -> None:
         super()._prove_sound()
         prove_ensemble(

@@ -291,8 +291,11 @@ def check_counts(y: np.ndarray) -> None:
     bad = np.flatnonzero((y < 0).any(axis=1))
     if len(bad):
         raise DataError(
-            f"y holds {len(bad)} negative values ({list_rows(bad)}): criterion='poisson' needs "
-            "y ≥ 0"
+            "Some value(s) of y are negative which is not allowed for Poisson regression: "
+            f"{len(bad)} of them ({list_rows(bad)})"
         )
     if not np.all(y.sum(axis=0) > 0):
-        raise DataError("y holds nothing but zeros: criterion='poisson' needs a positive sum")
+        raise DataError(
+            "Sum of y is not strictly positive which is necessary for Poisson regression: y is not "
+            "positive anywhere (Poisson deviance takes its logarithm)"
+        )

@@ -23,7 +23,7 @@ from arboretum.base.parameters import Parameter
 from arboretum.base.rounds import Interrupted, Interruptible, progress, run_rounds
 from arboretum.base.sampling import BagRules, drawn_rows, make_bags
 from arboretum.base.shap_values import Explains, Member
-from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING
+from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, MOST_DRAWS, RUNNING
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.cart.extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
 from arboretum.data.checks import members_silent
@@ -77,8 +77,9 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
             "The estimator to fit, from any library that follows scikit-learn; None is a CART tree.",
         ),
         "max_samples": Parameter(
-            p.integer(1) | p.fraction(0, 1, open_low=True) | p.none,
-            "Rows for each estimator; a float is a share of the rows; None is all of them.",
+            p.integer(1, MOST_DRAWS) | p.fraction(0, 1, open_low=True) | p.none,
+            "Rows for each estimator, with `bootstrap` also more than there are; a float is a share of the "
+            "rows; None is all of them.",
         ),
         "max_features": Parameter(
             p.integer(1) | p.fraction(0, 1, open_low=True),

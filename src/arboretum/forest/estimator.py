@@ -153,7 +153,8 @@ class Forest(HasMembers, OutOfBagAttributes, Interruptible, ModelOfTrees):
     def _check_sampling(self) -> None:
         if not self.bootstrap and self.max_samples is not None:
             raise ParameterError(
-                "max_samples is the size of a bootstrap sample: leave it None, or set bootstrap=True"
+                "`max_sample` cannot be set if `bootstrap=False`. Either switch to `bootstrap=True` or set "
+                "`max_sample=None`."
             )
         if not self.bootstrap and self.oob_score is not False:
             raise ParameterError(
@@ -163,10 +164,6 @@ class Forest(HasMembers, OutOfBagAttributes, Interruptible, ModelOfTrees):
 
     def _bootstrap(self, n: int, w: np.ndarray | None) -> Bootstrap:
         draws = n_draws(self.max_samples, n) if self.bootstrap else None
-        if draws is not None and draws > n:
-            raise ParameterError(
-                f"max_samples is {draws}, but there are only {n} rows: it must be ≤ {n}"
-            )
         weighing = None if w is None or w.all() else np.flatnonzero(w)
         return Bootstrap(self.seed_, n, draws, weighing)
 

@@ -109,7 +109,7 @@ class FittedTree(Tree):
         return leaves_of(self.own, self._matrix(X), 1).astype(np.int64)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the value of each row's leaf, (rows, values); (rows, outputs, values) if there are several."""
+        """Return the value of each row's leaf: (rows, values), or (rows, outputs, values)."""
         value = self.value[self.apply(X)]
         return value[:, 0] if self.n_outputs == 1 else value
 

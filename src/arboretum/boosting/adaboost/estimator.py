@@ -279,8 +279,8 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
             )
         if stop == "overflow":
             warn_caller(
-                f"the weights of the rows have reached infinite values in round {done} of "
-                f"{self.n_estimators}, and boosting ended: try a smaller learning_rate"
+                f"Sample weights have reached infinite values, in round {done} of {self.n_estimators}, and "
+                "boosting ended: try a smaller learning_rate"
             )
 
     # ------------------------------------------------------------------ predictions

@@ -19,6 +19,7 @@ from arboretum.boosting.adaboost.learners import in_order
 from arboretum.boosting.friedman.start import Constant, raw_start
 from arboretum.boosting.names.scikit_learn import make_loss
 from arboretum.cart.cart import DecisionTreeRegressor
+from arboretum.data.checks import warn_caller
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.values import numbers_of, whole
 from arboretum.predict.additive import NoAdditiveForm
@@ -200,6 +201,16 @@ class SumOfTrees(HasMembers, Interruptible, ModelOfTrees):
         shown = np.empty(len(found), dtype=object)
         shown[:] = found
         return shown.reshape(-1, self._width)
+
+    def _compute_partial_dependence_recursion(self, grid: Any, target_features: Any) -> np.ndarray:
+        self._check_trees("partial dependence by recursion")
+        if not isinstance(self.init_, Constant):
+            warn_caller(
+                "Using recursion method with a non-constant init predictor will lead to incorrect partial "
+                f"dependence values. Got init={self.init}."
+            )
+        found = super()._compute_partial_dependence_recursion(grid, target_features)
+        return np.atleast_2d(found)
 
     def _tree_parameters(self) -> dict[str, Any]:
         """Return the parameters that trees also have."""
