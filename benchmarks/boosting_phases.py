@@ -75,7 +75,7 @@ def _time_steps(booster: Any, clock: _Clock) -> None:
     booster._is_small = lambda: False  # small tables grow a round in one call, which has no steps
     clock.wrap(booster, "_derivatives", "derivatives", n)
     clock.wrap(grower, "_grow", "tree", 1)
-    clock.wrap(booster, "_add", "margins", n)
+    clock.wrap(booster.rows, "add", "margins", n)
     clock.wrap(booster, "_decode", "tree as kept", 1)
     finish = grower._grown
 

@@ -3,8 +3,7 @@
     python -m benchmarks.scale_run '{"contender": "arboretum, streamed", "path": …, "rounds": 10, …}'
 
 Prints a line of JSON: CPU seconds of reading (until training could begin), of every further round, and
-memory. All warm up on a few rows first, so neither compiling nor imports count. A fit of one round and a fit
-of several differ by the rounds; the rest of the first is reading.
+memory. All warm up on a few rows first, so neither compiling nor imports count.
 """
 
 from __future__ import annotations
@@ -68,21 +67,23 @@ def _batches(path: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 # ---------------------------------------------------------------------- ours
 def _ours(source: Callable[[str], tuple[Any, Any]]) -> Callable[..., dict[str, float]]:
     def run(path: str, few: str, rounds: int, jobs: int) -> dict[str, float]:
-        from arboretum import LGBMClassifier
-
-        def fit(path: str, n: int) -> float:
-            X, y = source(path)
-            begun = _seconds()
-            LGBMClassifier(n_estimators=n, num_leaves=_LEAVES, max_bin=_BINS, n_jobs=jobs).fit(X, y)
-            return _seconds() - begun
-
-        fit(few, 2)
-        with _Memory() as memory:
-            first, all_rounds = fit(path, 1), fit(path, rounds)
-        each = (all_rounds - first) / (rounds - 1)
-        return {"reading": first - each, "round": each, "anonymous": memory.most - memory.before}
+        _fit_ours(*source(few), 2, jobs)
+        return _fit_ours(*source(path), rounds, jobs)
 
     return run
+
+
+def _fit_ours(X: Any, y: Any, rounds: int, jobs: int) -> dict[str, float]:
+    """Fit, looking at the clock after every round."""
+    from arboretum import LGBMClassifier
+
+    model = LGBMClassifier(n_estimators=rounds, num_leaves=_LEAVES, max_bin=_BINS, n_jobs=jobs)
+    begun, ends = _seconds(), []
+    with _Memory() as memory:
+        model.fit(X, y, callbacks=[lambda _: ends.append(_seconds())])
+    each = (ends[-1] - ends[0]) / (rounds - 1)
+    reading = ends[0] - begun - each
+    return {"reading": reading, "round": each, "anonymous": memory.most - memory.before}
 
 
 def _whole(path: str) -> tuple[np.ndarray, np.ndarray]:
@@ -94,21 +95,11 @@ def _limited(path: str, few: str, rounds: int, jobs: int) -> dict[str, float]:
     """Fit with no more anonymous memory than 48 bytes a row and half a gigabyte."""
     from pyarrow import parquet
 
-    from arboretum import LGBMClassifier
-
-    model = LGBMClassifier(n_estimators=rounds, num_leaves=_LEAVES, max_bin=_BINS, n_jobs=jobs)
-    model.fit(few, "y")
+    _fit_ours(few, "y", 2, jobs)
     n = parquet.ParquetFile(path).metadata.num_rows
     limit = _status("VmData") + 48 * n + int(0.5 * _GIGABYTE)
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    begun = _seconds()
-    with _Memory() as memory:
-        model.fit(path, "y")
-    return {
-        "reading": _seconds() - begun,
-        "anonymous": memory.most - memory.before,
-        "limit": 48 * n,
-    }
+    return _fit_ours(path, "y", rounds, jobs)
 
 
 # ---------------------------------------------------------------------- peers

@@ -56,6 +56,7 @@ _ORDER = [
     "combine callback",
     "distributed streams",
     "explain",
+    "comparison",
     "tree ensemble inspection",
     "cli",
 ]

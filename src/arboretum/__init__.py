@@ -30,6 +30,7 @@ _HOME = {
     "plot_tree": "arboretum.explain.plot",
     "to_dtreeviz": "arboretum.explain.sklearn_tree",
     "report": "arboretum.explain.report.report",
+    "compare": "arboretum.comparison.compare",
     "partial_dependence": "arboretum.explain.dependence.partial_dependence",
     "feature_importances": "arboretum.explain.dependence.importances",
     "worksheet": "arboretum.explain.worksheet.worksheet",

@@ -38,6 +38,7 @@ from arboretum.combine.stacking import StackingClassifier as StackingClassifier
 from arboretum.combine.stacking import StackingRegressor as StackingRegressor
 from arboretum.combine.voting import VotingClassifier as VotingClassifier
 from arboretum.combine.voting import VotingRegressor as VotingRegressor
+from arboretum.comparison.compare import compare as compare
 from arboretum.engine.compiler.warmup import warmup as warmup
 from arboretum.errors import ArboretumError as ArboretumError
 from arboretum.errors import DataError as DataError

@@ -11,7 +11,7 @@ _COMMANDS = [command.name for command in app.registered_commands]
 
 
 def test_all_commands_are_here():
-    assert len(_COMMANDS) == 10
+    assert len(_COMMANDS) == 11
 
 
 @pytest.mark.parametrize("words", [[], *([name] for name in _COMMANDS)], ids=" ".join)

@@ -93,9 +93,11 @@ def test_any_partition_gives_the_bins_of_the_whole(seed, n, places, rules, weigh
     weights = None if weight is None else weight[rows]
     alone = learn_bins(sample, schema, rules, whole.category_counts(schema), weights)
     coded = [alone.of_table(encode(schema, X.iloc[lo:hi])) for lo, hi in pieces]
-    pairs = pairs_in_use(coded[0])
+    pairs = in_turn = pairs_in_use(coded[0])
     for other in coded[1:]:
-        pairs = pairs + pairs_in_use(other)
+        pairs, in_turn = pairs + pairs_in_use(other), pairs_in_use(other, in_turn)
+    for one, same in zip(vars(pairs).values(), vars(in_turn).values()):
+        assert np.array_equal(one, same)
     found = bundle_parts(alone, pairs, n)
     codes = [bundle_codes(found, one, 0, one.n_rows) for one in coded]
     assert np.array_equal(np.concatenate(codes, axis=1), expected.codes)

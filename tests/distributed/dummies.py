@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 
+from arboretum.distributed.partitions import TablesOnWorker
 from arboretum.distributed.trees import TreesOnWorker
 from arboretum.errors import DataError
 
@@ -53,3 +54,27 @@ class MortalTrees(TreesOnWorker):
             open(self.marker, "w").close()
             os.kill(os.getpid(), signal.SIGKILL)
         return super().grow(numbers)
+
+
+class MortalTables(TablesOnWorker):
+    """Dies when it is to divide nodes, once for every file that it finds in a folder."""
+
+    def __init__(self, folder, *arguments):
+        super().__init__(*arguments)
+        self.folder = folder
+
+    def split(self, *arguments):
+        for name in os.listdir(self.folder):
+            try:
+                os.remove(os.path.join(self.folder, name))
+            except FileNotFoundError:
+                continue  # another worker was faster
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().split(*arguments)
+
+
+class NamedTables(TablesOnWorker):
+    """Returns its process."""
+
+    def pid(self):
+        return os.getpid()

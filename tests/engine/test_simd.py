@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from numpy.testing import assert_array_equal
 
 from arboretum.engine.compiler.decorators import kernel
-from arboretum.engine.simd import add_chosen, add_chosen_by_four, add_row
+from arboretum.engine.simd import WIDE, add_chosen, add_chosen_by_four, add_row, mark
 
 
 @kernel
@@ -59,3 +60,18 @@ def test_four_lists_are_added_as_one_after_the_other():
         plain[8:16] += values[first + indices[row + 8 : row + 16].astype(int)]
     assert_array_equal(sums, plain)
     assert_array_equal(others, plain)
+
+
+@kernel
+def _mark(codes, places, cut):
+    mark(codes, np.uint64(3), np.uint64(cut), places, np.uint64(5), np.uint64(4))
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16])
+def test_a_bit_is_set_where_codes_are_above_the_cut(kind):
+    codes = np.random.default_rng(0).integers(0, np.iinfo(kind).max + 1, 80).astype(kind)
+    places, cut = np.full(80, 3, kind), int(np.iinfo(kind).max // 3)
+    _mark(codes, places, cut)
+    expected = np.full(80, 3, kind)
+    expected[5 : 5 + WIDE] |= np.where(codes[3 : 3 + WIDE] > cut, 4, 0).astype(kind)
+    assert_array_equal(places, expected)

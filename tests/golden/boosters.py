@@ -256,6 +256,15 @@ def xgb() -> Iterator[Case]:
         lambda: numbers(grow_policy="lossguide", max_leaves=9, max_depth=0, max_bin=32),
         "real.number",
     )
+    yield case("symmetric", lambda: boost(grow_policy="symmetric", max_depth=4), "mixed.three")
+    yield case(
+        "symmetric, samples",
+        lambda: numbers(
+            grow_policy="symmetric", subsample=0.7, colsample_bynode=0.6, reg_alpha=0.1, gamma=0.2
+        ),
+        "real.number",
+        weighted=True,
+    )
     yield case(
         "dart",
         lambda: boost(booster="dart", rate_drop=0.4, one_drop=True, sample_type="weighted"),

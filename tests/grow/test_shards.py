@@ -22,8 +22,11 @@ def test_arrays_are_cut_and_joined(n, k, seed, data):
     assert [len(part) for part in parts] == shards.sizes
     assert shards.join(parts).tolist() == values.tolist()
     rows = np.array(sorted(data.draw(st.sets(st.integers(0, n - 1)))), np.uint32)
+    for part, (own, places) in zip(parts, shards.pick(rows.astype(np.int64)), strict=True):
+        assert part[own].tolist() == (10 * rows[places]).tolist()
     found = shards.cut_rows(rows, rows.astype(np.float32))
-    for part, (own, factor) in zip(parts, found, strict=True):
+    for part, (bits, factor) in zip(parts, found, strict=True):
+        own = np.unpackbits(bits, count=len(part)).astype(bool)
         assert (part[own] == 10 * factor).all()
     assert sorted(np.concatenate([factor for _, factor in found]).tolist()) == rows.tolist()
     assert all(len(factor) == 0 for _, factor in shards.cut_rows(rows, np.empty(0, np.float32)))

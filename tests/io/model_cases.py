@@ -80,6 +80,7 @@ MAKERS = {
     "GradientBoostingRegressor": (A.GradientBoostingRegressor(**_SMALL), NUMBERS, {}),
     "XGBClassifier": (A.XGBClassifier(**_SMALL, max_depth=3), THREE, {}),
     "XGBRegressor": (A.XGBRegressor(**_SMALL, booster="dart", rate_drop=0.5), NUMBERS, {}),
+    "XGBRegressor symmetric": (A.XGBRegressor(**_SMALL, grow_policy="symmetric"), NUMBERS, {}),
     "XGBRanker": (A.XGBRanker(**_SMALL), THREE, {"group": GROUPS}),
     "LGBMClassifier": (A.LGBMClassifier(**_SMALL, min_child_samples=3, verbosity=-1), THREE, {}),
     "LGBMRegressor": (A.LGBMRegressor(**_SMALL, min_child_samples=3, verbosity=-1), NUMBERS, {}),

@@ -168,11 +168,28 @@ def test_groups_and_their_weights():
     whole = arboretum.LGBMRanker(**args).fit(features(t), t["grade"], group=sizes)
     model = arboretum.LGBMRanker(**args).fit(lambda: iter(cut(some, [5])), "grade", group="group")
     assert saved(model) == saved(whole)
+    model = arboretum.LGBMRanker(**args).fit(without(t, "grade"), "grade", group=sizes)
+    assert saved(model) == saved(whole)
     weights = np.arange(len(sizes)) + 1.0
     whole = arboretum.XGBRanker(**args).fit(
         features(t), t["grade"], group=sizes, sample_weight=weights
     )
-    model = arboretum.XGBRanker(**args).fit(some, "grade", qid="group", sample_weight=weights)
+    for name in ("qid", "group"):
+        model = arboretum.XGBRanker(**args)
+        model.fit(some, "grade", **{name: "group"}, sample_weight=weights)
+        assert saved(model) == saved(whole)
+
+
+def test_groups_of_evaluation_tables():
+    t, held_out = table(2, 300), table(3, 90)
+    X, y = features(held_out), held_out["grade"]
+    sizes = [np.unique(one["group"].to_numpy(), return_counts=True)[1] for one in (t, held_out)]
+    whole = arboretum.LGBMRanker(n_estimators=4)
+    whole.fit(features(t), t["grade"], group=sizes[0], eval_set=[(X, y)], eval_group=[sizes[1]])
+    model = arboretum.LGBMRanker(n_estimators=4).fit(
+        without(t, "grade", "group"), "grade", group="group",
+        eval_set=[(without(held_out, "grade", "group"), "grade")], eval_group=["group"],
+    )  # fmt: skip
     assert saved(model) == saved(whole)
 
 
@@ -216,7 +233,8 @@ def test_margins_and_parallel_sources():
 def test_other_models_name_what_to_use(name):
     make = getattr(arboretum, f"{name}Regressor")
     model = make([]) if name == "Voting" else make()
-    with pytest.raises(DataError, match=f"{name}Regressor needs the table in memory.*memmap.*LGBM"):
+    known = type(model).__name__
+    with pytest.raises(DataError, match=f"{known} needs the table in memory.*memmap.*LGBM"):
         model.fit(lambda: iter([]), y="value")
 
 

@@ -15,8 +15,8 @@
     summary.py    a description of a model
     forests.py    models of many trees: their size, and the tree that --tree names
     boosters.py   metrics of every round, early stopping, learning curves
-    commands/     train, evaluate, predict, show, describe, impute, warmup, demo: the commands themselves
-    seedlings.py  the table of the demo
+    commands/     the commands themselves: compare, train, evaluate, predict, show and so on
+    census.py     the table of the demo; seedlings.py that of the first page of the documentation
 
 Results go to stdout; notes, warnings, errors and progress go to stderr.
 """

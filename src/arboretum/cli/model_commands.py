@@ -31,7 +31,7 @@ def _demo(
     ] = Path("arboretum-demo"),
     force: Force = False,
 ) -> None:
-    """Train, evaluate and draw a tree on a table that comes with the package.
+    """Compare all models on a real table that comes with the package, and look into the winner.
 
     Example:
 
@@ -40,6 +40,88 @@ def _demo(
     from arboretum.cli.commands.demo import demo
 
     demo(directory, force)
+
+
+@command("compare")
+@reads_files(columns=True)
+def _compare(  # one parameter per option: typer reads the signature
+    data: DataFile,
+    target: Annotated[
+        str, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE.html", help="Also write a page."),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(metavar="MODEL.arb", help="Write the winner, trained on all rows."),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A model that takes part; repeatable. Default: every model.",
+            autocompletion=lambda: list(MODELS),
+        ),
+    ] = None,
+    by: Annotated[
+        str,
+        typer.Option(
+            metavar="FIGURE",
+            help="The figure that ranks models: loss, accuracy, auc, calibration, r2 or mae.",
+        ),
+    ] = "loss",
+    folds: Annotated[
+        int | None, typer.Option(min=2, metavar="N", help="Folds; default: 5, above 10,000 rows 3.")
+    ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Rows with the same value stay in one fold."),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Learn from earlier rows, test on later ones."),
+    ] = None,
+    test: Annotated[
+        Path | None, typer.Option(metavar="DATA", help="Test on the rows of another file.")
+    ] = None,
+    task: AsTask = Task.auto,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="A column to ignore; a,b names two."),
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Leave out models that would take longer."),
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Keep finished work there, and go on from it after a kill."
+        ),
+    ] = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    force: Force = False,
+    reading: Any = None,
+) -> None:
+    """Judge every model that suits a data file on the same folds: which one is best, and by how much.
+
+    Examples:
+
+    `arboretum compare data.csv -t price -o compare.html`
+
+    `arboretum compare data.csv -t price --model cart --model xgb --time-limit 60`
+    """
+    from arboretum.cli.commands.compare import Comparing, compare
+
+    compare(
+        Comparing(
+            data, target, output, save, tuple(model or ()), by, folds, groups, time, test, task.value,
+            tuple(drop or ()), time_limit, resume, seed, jobs, force, reading,
+        )
+    )  # fmt: skip
 
 
 @command("train")

@@ -7,18 +7,14 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from arboretum.cli.guard import UsageError
 from arboretum.cli.registry import ALIASES, MODELS
 from arboretum.data.reading.written import looks_like
+from arboretum.data.task import TASKS, task_of
 from arboretum.data.values import Raw, Words
 from arboretum.errors import DataError
 
 __all__ = ["check_model", "choose_task", "find_estimator", "list_parameters", "parse_settings"]
-
-TASKS = ("classification", "regression")
-_FEW = 20  # at most this many different whole numbers are classes
 
 
 def find_estimator(model: str, task: str) -> Any:
@@ -97,16 +93,11 @@ def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
 def choose_task(target: Raw, wanted: str = "auto", name: str = "y") -> tuple[str, str]:
     """Return the task of a target column, classification or regression, and the reason.
 
-    Words are classes. Whole numbers are classes if there are few different ones (at most 20, and
-    on average three rows for each); all other numbers are quantities.
-
     Examples
     --------
+    >>> import numpy as np
     >>> choose_task(Words(np.array([0, 1]), ["no", "yes"], "str"))
     ('classification', 'its values are words')
-    >>> from arboretum.data.values import RawNumbers
-    >>> choose_task(RawNumbers(np.array([1.5, 2.0, 7.25]), "float64"))
-    ('regression', 'its values are numbers with decimals')
     """
     if wanted != "auto":
         return wanted, f"--task {wanted}"
@@ -120,13 +111,4 @@ def choose_task(target: Raw, wanted: str = "auto", name: str = "y") -> tuple[str
             f"the target {name!r} holds {likeness} written as words, e.g. {target.values[0]!r}: {number}, or "
             "--task classification to make every spelling a class"
         )
-    if isinstance(target, Words):
-        what = {"bool": "truth values", "category": "categories", "enum": "categories"}
-        return "classification", f"its values are {what.get(target.dtype, 'words')}"
-    if not target.dtype.startswith(("int", "uint")):
-        return "regression", "its values are numbers with decimals"
-    known = target.values[target.values == target.values]  # without gaps
-    n_distinct = len(np.unique(known))
-    if n_distinct <= 2 or n_distinct <= min(_FEW, len(known) / 3):
-        return "classification", f"it holds only {n_distinct} different whole numbers"
-    return "regression", f"it holds {n_distinct:,} different whole numbers"
+    return task_of(target)

@@ -20,6 +20,7 @@ app = typer.Typer(
             "Tree models from the command line: data are .csv, .tsv, .txt or .parquet files, models "
             "are .arb files. Start with `arboretum demo`.",
             "Examples:\n\n"
+            "`arboretum compare data.csv -t price -o compare.html`\n\n"
             "`arboretum train data.csv -t price -o model.arb`\n\n"
             "`arboretum train data.csv -t price --model xgb --test-size 0.2 -o model.arb`\n\n"
             "`arboretum predict model.arb new.csv -o predictions.csv`\n\n"

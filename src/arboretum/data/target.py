@@ -27,7 +27,7 @@ from arboretum.data.values import (
 )
 from arboretum.errors import DataError, DataTypeError
 
-__all__ = ["encode_classes", "numbers", "weights"]
+__all__ = ["encode_classes", "numbers", "raw_target", "weights"]
 
 _SMALL_RANGE = 1 << 16  # whole numbers within this range are counted, not sorted
 
@@ -41,8 +41,8 @@ def encode_classes(
     ----------
     y : array-like, Series or DataFrame of shape (n,) or (n, n_outputs)
         Strings, booleans or whole numbers.
-    Number of rows of X, to check the length of y.
-        Rows of X, to check that y has as many.
+    n_rows : int, optional
+        Number of rows of X, to check the length of y.
     estimator_name : str
         Name of the estimator for messages.
 
@@ -193,6 +193,18 @@ def _weight_array(sample_weight: Any) -> np.ndarray:
 
 
 # --------------------------------------------------------------------------- reading
+def raw_target(y: Any, *, n_rows: int | None = None, caller: str = "model") -> Raw:
+    """Return a target of one column as it was given; errors as of `encode_classes`.
+
+    >>> raw_target(["no", "yes"]).values
+    ['no', 'yes']
+    """
+    columns, _, _ = _read_target(y, n_rows, caller)
+    if len(columns) > 1:
+        raise DataError(f"{caller} takes one target, y has {len(columns)} columns: choose one")
+    return columns[0]
+
+
 def _read_target(
     y: Any, n_rows: int | None, estimator_name: str
 ) -> tuple[list[Raw], np.dtype | None, bool]:

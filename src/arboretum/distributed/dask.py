@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.boosting.second_order.boosted_model import BoostedModel
 from arboretum.distributed.answers import (
     answer_part,
     check_row_wise,
     names_of_answer,
     sample_answer,
 )
+from arboretum.distributed.arguments import bound_arguments
+from arboretum.distributed.boosting import fit_in_place
 from arboretum.distributed.dask_cluster import DaskCluster
-from arboretum.distributed.local import bound_arguments, fit_gathered
+from arboretum.distributed.local import fit_gathered
 from arboretum.errors import DataError
 from arboretum.registry import ESTIMATORS
 
@@ -46,6 +49,27 @@ def gather(given: Any) -> Any:
     return given.compute()
 
 
+def pieces_of(given: Any) -> list[Any]:
+    """Return the partitions of a collection, in order, none of them computed yet."""
+    if not hasattr(given, "map_partitions"):
+        given = given.rechunk({1: -1}) if given.ndim == 2 else given
+    return np.ravel(given.to_delayed()).tolist()
+
+
+def homes_of(given: Any, cluster: DaskCluster) -> list[str | None]:
+    """Return the worker of every partition that is in memory, as after `persist`; nothing if none is."""
+    from distributed import futures_of, wait
+
+    n = given.npartitions
+    every = futures_of(given, client=cluster.client)
+    futures = {f.key[1]: f for f in every if isinstance(f.key, tuple)}
+    if sorted(futures) != list(range(n)):
+        return []
+    wait(list(futures.values()))
+    found = cluster.client.who_has(list(futures.values()))
+    return [next(iter(found.get(futures[k].key, ())), None) for k in range(n)]
+
+
 def make_cluster(model: Any) -> DaskCluster:
     """Return the cluster of the model's client, else of the current one."""
     return DaskCluster(vars(model).get("client"))
@@ -57,7 +81,8 @@ def fit(
     """Fit a model to Dask collections."""
     import arboretum.distributed.dask as adapter
 
-    return fit_gathered(adapter, model, method, bound_arguments(model, method, args, kwargs))
+    fit_somewhere = fit_in_place if isinstance(model, BoostedModel) else fit_gathered
+    return fit_somewhere(adapter, model, method, bound_arguments(model, method, args, kwargs))
 
 
 # ---------------------------------------------------------------------- predictions

@@ -26,6 +26,7 @@ __all__ = ["DaskCluster"]
 
 _LOOK = 1.0  # seconds between looks at the worker
 _DIRECT = 5.0  # seconds for the first direct call
+_NOTICE = 5.0  # seconds after which the scheduler has noticed the end of a worker
 
 
 class _Handle(NamedTuple):
@@ -67,8 +68,16 @@ class DaskCluster(Cluster):
                 "the connection to the Dask scheduler has ended, and the fit with it: fit again with a new "
                 "client, and resume=True if snapshots were saved"
             )
-        found = self.client.scheduler_info(n_workers=-1)["workers"]
-        return {w: about for w, about in found.items() if w not in self._dead}
+        return {w: about for w, about in self._listed().items() if w not in self._dead}
+
+    def _listed(self) -> dict[str, Any]:
+        """Return the workers that the scheduler lists now.
+
+        `Client.scheduler_info` returns what the client keeps, which another thread of it may have replaced by
+        a summary without workers.
+        """
+        client = self.client
+        return client.sync(client.scheduler.identity, n_workers=-1)["workers"]
 
     def _wait_for_workers(self) -> dict[str, Any]:
         end = time.monotonic() + self.grace
@@ -124,8 +133,13 @@ class DaskCluster(Cluster):
         )
 
     def _died(self, handle: _Handle, why: object) -> Died:
-        if handle.address not in self.client.scheduler_info(n_workers=-1)["workers"]:
-            self._dead.add(handle.address)
+        """Return the death; objects are placed on that worker again only if it lives."""
+        end = time.monotonic() + _NOTICE
+        while handle.address in self._listed():
+            if time.monotonic() > end:
+                return Died(str(why))
+            time.sleep(0.02)
+        self._dead.add(handle.address)
         return Died(str(why))
 
     def _wait_until_made(self, handle: _Handle) -> None:

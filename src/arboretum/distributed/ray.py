@@ -11,8 +11,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from arboretum.boosting.second_order.boosted_model import BoostedModel
 from arboretum.distributed.answers import answer_part, check_row_wise, names_of_answer
-from arboretum.distributed.local import bound_arguments, fit_gathered
+from arboretum.distributed.arguments import bound_arguments
+from arboretum.distributed.boosting import fit_in_place
+from arboretum.distributed.local import fit_gathered
 from arboretum.distributed.ray_cluster import RayCluster
 
 __all__ = ["actors"]
@@ -49,7 +52,7 @@ def gather(given: Any) -> Any:
     """Return the rows of a dataset."""
     import ray
 
-    blocks = ray.get(blocks_of(given))
+    blocks = ray.get(pieces_of(given))
     return frame_of_blocks(blocks)
 
 
@@ -59,10 +62,15 @@ def in_order(given: Any) -> Any:
     return given
 
 
-def blocks_of(given: Any) -> list[Any]:
+def pieces_of(given: Any) -> list[Any]:
     """Return references to the blocks of a dataset, in order."""
     bundles = in_order(given).materialize().iter_internal_ref_bundles()
     return [ref for bundle in bundles for ref in bundle.block_refs]
+
+
+def homes_of(given: Any, cluster: RayCluster) -> list[str | None]:
+    """Return nothing: Ray moves blocks to the actors, whose nodes it chooses."""
+    return []
 
 
 def frame_of_blocks(blocks: list[Any]) -> Any:
@@ -85,7 +93,8 @@ def fit(
     """Fit a model to a dataset."""
     import arboretum.distributed.ray as adapter
 
-    return fit_gathered(adapter, model, method, bound_arguments(model, method, args, kwargs))
+    fit_somewhere = fit_in_place if isinstance(model, BoostedModel) else fit_gathered
+    return fit_somewhere(adapter, model, method, bound_arguments(model, method, args, kwargs))
 
 
 def answer(

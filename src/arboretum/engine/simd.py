@@ -6,6 +6,7 @@ The steps of a tournament of leaves (engine/predict/tournament.py) for many rows
 wide instructions for loops, because the lists might overlap:
 
     choose       64 small numbers, each from one of two lists, selected by a comparison
+    mark         a bit of 64 small numbers, set where a comparison holds (engine/predict/bit_tables.py)
     add_chosen   adds numbers of a table to eight sums, each by its own index
     add_chosen_by_four   the same four times, with tables and lists of indices one after the other
     guess        the cells of eight values on an even grid, and the entries of a table for these cells
@@ -25,6 +26,7 @@ __all__ = [
     "add_row",
     "choose",
     "guess",
+    "mark",
 ]
 
 WIDE = 64  # numbers chosen at a time
@@ -66,6 +68,13 @@ if not LINKED:
             if place > 0.0:  # false for NaN
                 cell = np.int64(place if place < top else top)
             rank[i] = table[first + cell]
+
+    @inline
+    def mark(codes, row, cut, places, at, bit):
+        row, at = np.int64(row), np.int64(at)
+        for i in range(WIDE):
+            if codes[row + i] > cut:
+                places[at + i] |= places.dtype.type(bit)
 
 else:
     from numba import types
@@ -126,6 +135,32 @@ else:
 
         index = types.uint64
         return types.void(codes, index, index, slots, index, index, index), build
+
+    @intrinsic
+    def mark(typingctx, codes, row, cut, places, at, bit):
+        """Do ``places[at + i] |= bit`` where ``codes[row + i] > cut``, for 64 i.
+
+        Both arrays are flat, of one unsigned type; indices, cut and bit are uint64.
+        """
+
+        def build(context, builder, signature, arguments):
+            small = ir.IntType(signature.args[0].dtype.bitwidth)
+            size, lanes = small.width // 8, ir.VectorType(small, WIDE)
+            table, lists = (_data(context, builder, signature, arguments, k) for k in (0, 3))
+
+            def place(base, index):
+                return builder.bitcast(builder.gep(base, [index]), lanes.as_pointer())
+
+            cut, bit = (_spread(builder, builder.trunc(arguments[k], small), WIDE) for k in (2, 5))
+            code = builder.load(place(table, arguments[1]), align=size)
+            to = place(lists, arguments[4])
+            above = builder.icmp_unsigned(">", code, cut)
+            bits = builder.select(above, bit, ir.Constant(lanes, [0] * WIDE))
+            builder.store(builder.or_(builder.load(to, align=size), bits), to, align=size)
+            return context.get_dummy_value()
+
+        index = types.uint64
+        return types.void(codes, index, index, places, index, index), build
 
     def _gather(builder, base, index, element):
         """Build a vector of the eight elements with these indices, uint64, from an address on."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from arboretum.engine.dtypes import CATEGORIES, as_records
+from arboretum.engine.dtypes import CATEGORIES, NODE, NUMBER, as_records, record_table
 from arboretum.engine.second_order.decode import DecodedNodes, decode_nodes, decode_sets
 from arboretum.structure.build import cut_trees
 from arboretum.structure.tree import LEAF, SUBSET, THRESHOLD, Tree
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from arboretum.grow.bins.bins import Bins
     from arboretum.grow.exact.levels import ExactTree
 
-__all__ = ["GrownNodes", "Logged", "exact_trees_of", "trees_of", "whole_ranks"]
+__all__ = ["GrownNodes", "Logged", "exact_trees_of", "grown_of", "trees_of", "whole_ranks"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +171,57 @@ def whole_ranks(threshold: np.ndarray, feature: np.ndarray, schema: Schema) -> n
     if not ranked:
         return threshold
     return np.where(np.isin(feature, ranked), np.floor(threshold), threshold)
+
+
+# ---------------------------------------------------------------------- encoded again
+def grown_of(tree: Tree, bins: Bins, schema: Schema) -> GrownNodes | None:
+    """Return a tree in terms of codes, for walks; None if some cut does not lie between two bins.
+
+    A tree that was grown on these bins has such cuts, one of an earlier model mostly has not. Where bundles
+    have lost values, codes do not decide.
+    """
+    nodes, longest = record_table(len(tree), NODE), int(bins.n_bins.max(initial=1))
+    nodes["first_child"] = np.where(tree.kind == LEAF, -1, tree.first_child)
+    members = np.zeros((len(tree), (longest + 31) // 32), np.uint32)
+    if bins.conflicts.any():
+        return None
+    for k in np.flatnonzero(tree.kind != LEAF).tolist():
+        f, split, gap_left = int(tree.feature[k]), nodes["split"], tree.missing_child[k] == 0
+        split["feature"][k], split["missing_left"][k] = f, gap_left
+        if tree.kind[k] == THRESHOLD:
+            split["kind"][k], split["bin"][k] = (
+                NUMBER,
+                (b := _bin_of(tree.threshold[k], bins, schema, f)),
+            )
+        elif tree.kind[k] == SUBSET and (found := _bins_of(tree, k, bins, schema)) is not None:
+            split["kind"][k], b = CATEGORIES, 0
+            np.bitwise_or.at(members[k], found >> 5, np.uint32(1) << (found & 31).astype(np.uint32))
+        else:
+            return None
+        if b < 0:
+            return None
+    return GrownNodes(nodes, members)
+
+
+def _bin_of(threshold: float, bins: Bins, schema: Schema, f: int) -> int:
+    """Return the last bin on the left of a cut; -1: the cut goes through a bin."""
+    bounds = bins.bounds_of(f)
+    b = int(np.searchsorted(bounds, threshold))
+    found = whole_ranks(bounds[b : b + 1], np.array([f]), schema)
+    return b if len(found) and found[0] == threshold else -1
+
+
+def _bins_of(tree: Tree, k: int, bins: Bins, schema: Schema) -> np.ndarray | None:
+    """Return the bins of the categories that go left; None if rows without a bin would go another way."""
+    f, kept = int(tree.feature[k]), bins.categories_of(int(tree.feature[k])).astype(np.int64)
+    n = len(schema.columns[f].categories or ())
+    each = np.arange(n)
+    bits = tree.bits[tree.bits_start[k] + (each >> 5)] >> (each & 31).astype(np.uint32)
+    left = (bits & 1).astype(bool)
+    lost = np.setdiff1d(each, kept)
+    if (left[lost] != (tree.missing_child[k] == 0)).any():
+        return None
+    return np.flatnonzero(left[kept])
 
 
 def _sets(

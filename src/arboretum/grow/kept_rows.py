@@ -44,7 +44,7 @@ class KeptRows:
         Writes g and h; `Objective.derivatives`.
     y : float64 array of shape (n,)
     weight : float64 array of shape (n,) or None
-    start : float64 array of shape (n, n_outputs)
+    start : float64 array of shape (n_outputs,) or (n, n_outputs)
         The margins before the first tree.
     n_jobs : int
     """
@@ -59,7 +59,8 @@ class KeptRows:
     ) -> None:
         self._derive, self.y, self.n_jobs = derive, writable(y), n_jobs
         self.weight = None if weight is None else writable(weight)
-        self.margin = np.array(start, np.float64, order="C")
+        self.margin = np.empty((len(y), start.shape[-1]))
+        self.margin[:] = start
         self.g, self.h = np.empty((2, *self.margin.shape[::-1]), np.float32)
 
     def derive(self, m: int) -> np.ndarray:

@@ -48,9 +48,7 @@ class Beginning(NamedTuple):
 
     # of the shard's rows, (n_rows,) float32; or those that it keeps for an output
     derivatives: tuple[np.ndarray, np.ndarray] | int
-    rows: (
-        np.ndarray | None
-    )  # uint32, the shard's rows that take part, by their place here; None: all
+    bits: np.ndarray | None  # uint8, a bit for each row of the shard: 1 if it takes part; None: all
     factor: np.ndarray  # float32, their weights; empty: 1
     most: float  # the largest factor in all shards
     key: int
@@ -133,8 +131,8 @@ class Shard:
     def begin(self, task: Beginning, added: Sequence[Added] = ()) -> Counts:
         """Begin a tree, after others were added to the margins; return the histograms of its root."""
         self.add(added)
-        rows, grower = task.rows, self._grower
-        drawn = np.empty(0, np.uint32) if rows is None else writable(rows)
+        rows, grower = self._rows_of_bits(task.bits), self._grower
+        drawn = np.empty(0, np.uint32) if rows is None else rows
         g, h = self._derivatives(task.derivatives)
         given = GivenRows(g, h, drawn, writable(task.factor), task.most, np.uint64(task.key))
         self._drawn, self._has_leaves = rows, True
@@ -190,6 +188,11 @@ class Shard:
         """Return the leaf of every row in the tree that has grown."""
         return self._all_leaves(tree).astype(small_numbers(len(tree)))
 
+    def walk(self, tree: GrownNodes) -> np.ndarray:
+        """Return the leaf of every row in any tree of codes."""
+        rows = np.arange(self.n_rows, dtype=np.uint32)
+        return self._walk(tree, rows).astype(small_numbers(len(tree)))
+
     # ------------------------------------------------------------------ rows that are kept
     def load(
         self,
@@ -212,10 +215,10 @@ class Shard:
             self._kept.add(self._all_leaves(tree), values, output)
             self._has_leaves = False
 
-    def margins(self, added: Sequence[Added] = ()) -> np.ndarray:
-        """Return the margins, (n_rows, n_outputs)."""
+    def margins(self, rows: np.ndarray | None, added: Sequence[Added] = ()) -> np.ndarray:
+        """Return the margins of some rows or, if None, of all, (rows, n_outputs)."""
         self.add(added)
-        return self._kept.margin
+        return self._kept.margin if rows is None else self._kept.margin[rows]
 
     # ------------------------------------------------------------------ steps of these
     def _derivatives(
@@ -224,6 +227,12 @@ class Shard:
         if isinstance(given, tuple):
             return writable(given[0]), writable(given[1])
         return self._kept.g[given], self._kept.h[given]
+
+    def _rows_of_bits(self, bits: np.ndarray | None) -> np.ndarray | None:
+        """Return the rows (uint32) whose bits are set; None: all."""
+        if bits is None:
+            return None
+        return np.flatnonzero(np.unpackbits(bits, count=self.n_rows)).astype(np.uint32)
 
     def _all_leaves(self, tree: GrownNodes) -> np.ndarray:
         """Return the leaf of every row (int32), those that did not take part included."""

@@ -72,20 +72,27 @@ class Shards:
                 at += hi - lo
         return whole
 
-    def cut_rows(self, rows: np.ndarray, factor: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return the places of some rows in every shard, and their factors."""
+    def pick(self, rows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return, for every shard, the places of some rows (int64, ascending) there and in ``rows``."""
         found = []
         for some in self.spans:
-            places = np.searchsorted(rows, some)
-            starts = np.cumsum(some[:, 1] - some[:, 0]) - (some[:, 1] - some[:, 0])
-            own = [
-                rows[lo:hi].astype(np.int64) - (first - start)
-                for (lo, hi), first, start in zip(places, some[:, 0], starts)
-            ]
-            local = np.concatenate(own).astype(np.uint32) if own else np.empty(0, np.uint32)
-            by = [factor[lo:hi] for lo, hi in places] if len(factor) else []
-            found.append((local, _pieces(by, factor)))
+            ends = np.cumsum(some[:, 1] - some[:, 0])
+            shift = some[:, 1] - ends  # from a place in the shard to the row
+            first, last = np.searchsorted(rows, some).T
+            many = last - first
+            places = np.arange(many.sum()) + np.repeat(last - np.cumsum(many), many)
+            found.append((rows[places] - np.repeat(shift, many), places))
         return found
+
+    def cut_rows(self, rows: np.ndarray, factor: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return a bit for each row of every shard, 1 if it is among some rows, and their factors."""
+        drawn = np.zeros(self.n_rows, np.bool_)
+        drawn[rows] = True
+        factors = [factor] * len(self)
+        if len(factor):
+            places = [np.searchsorted(rows, some) for some in self.spans]
+            factors = [_pieces([factor[lo:hi] for lo, hi in some], factor) for some in places]
+        return [(np.packbits(own), by) for own, by in zip(self.cut(drawn), factors)]
 
     # ------------------------------------------------------------------ calls
     def prepare(self, rules: SplitRules) -> None:

@@ -18,7 +18,7 @@ from arboretum.predict.engines.choose import choose
 from arboretum.predict.engines.packed import PackedEngine
 from arboretum.predict.engines.walk import WalkEngine
 from arboretum.predict.walk import link_all, run_blocks, walk_block
-from arboretum.structure.tree import Tree
+from arboretum.structure.tree import LEAF, Tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Terms", "leaves_in"]
 
+_MANY_SPLITS = 8
 _LEAVES = 1 << 22  # leaves found at a time before their values are yielded tree by tree
 
 
@@ -64,6 +65,16 @@ class Terms:
     def depth(self) -> float:
         """Levels of a tree of mean size, if it were balanced."""
         return math.log2(1.0 + 0.5 * self.n_nodes / len(self.trees))
+
+    @cached_property
+    def n_splits(self) -> int:
+        """Different splits of the first tree, few in a symmetric one; counting ends at nine."""
+        tree, found = self.trees[0], set()
+        for node in np.flatnonzero(tree.kind != LEAF).tolist():
+            found.add(tree.split_of(node))
+            if len(found) > _MANY_SPLITS:
+                break
+        return len(found)
 
     @cached_property
     def _laid_out(self) -> dict[type[Engine], Engine | None]:

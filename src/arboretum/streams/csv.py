@@ -80,7 +80,7 @@ def _blocks(file: Any, name: str) -> Iterator[bytes]:
             raise DataError(f"{name!r} cannot be unpacked: {first_line(error)}") from error
         if not more:
             if rest:
-                yield rest
+                yield rest + b"\n"  # pyarrow reads no single line without an end
             return
         rest += more
         check_size_of(

@@ -7,11 +7,12 @@ fit(source, y="price", sample_weight="w", eval_set=[(other, "price")])
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from arboretum.base.collections import is_stream
 from arboretum.boosting.second_order.boosted_model import BoostedModel
 from arboretum.boosting.second_order.fit import group_sizes
 from arboretum.data.checks import check_size, did_you_mean
@@ -28,12 +29,6 @@ from arboretum.streams.table import StreamedTable
 __all__ = ["answer", "fit"]
 
 _ROLES = ("y", "sample_weight", "base_margin", "init_score", "group", "qid")
-_BESIDE = {  # what a source yields beside its table -> arguments of fit, of which an estimator has one
-    "y": ("y",),
-    "weight": ("sample_weight",),
-    "margin": ("base_margin", "init_score"),
-    "group": ("qid", "group"),
-}
 _OF_TABLES = {  # arguments with an entry per table of eval_set -> the role of its column
     "sample_weight_eval_set": "sample_weight",
     "eval_sample_weight": "sample_weight",
@@ -42,11 +37,6 @@ _OF_TABLES = {  # arguments with an entry per table of eval_set -> the role of i
     "eval_group": "group",
     "eval_qid": "qid",
 }
-
-
-def is_collection(given: Any) -> bool:
-    """Return True for everything: which sources are streams is decided before this room is imported."""
-    return True
 
 
 def fit(
@@ -67,22 +57,20 @@ def fit(
         given["X"], roles = opened.table(stream, own)
         if own.get("y") is not None:
             opened.own = (stream.source, own["y"]), (given["X"], roles["y"])
-        given.update(_arguments(roles, inspect.signature(method).parameters))
-        _open_evaluation(opened, given)
+        known = inspect.signature(method).parameters
+        _check_roles(roles, known)
+        given.update(roles)
+        _open_evaluation(opened, given, known)
         if "y" not in given:
             raise DataError(f"fit needs y, the name of the column of {stream.source!r} to predict")
         return method(*bound.args, **bound.kwargs)
 
 
-def _arguments(roles: dict[str, Any], known: Any) -> dict[str, Any]:
-    """Return roles as arguments of a fit, which has other names for some of them."""
-    found = {}
-    for role, value in roles.items():
-        name = next((one for one in _BESIDE.get(role, (role,)) if one in known), None)
-        if name is None:
+def _check_roles(roles: Collection[str], known: Collection[str]) -> None:
+    """Raise if a source yields what the estimator's fit does not take."""
+    for role in roles:
+        if role not in known:
             raise DataError(f"the source yields {role!r}, which this estimator's fit does not take")
-        found[name] = group_sizes(None, value) if name == "group" and len(value) else value
-    return found
 
 
 # --------------------------------------------------------------------------- tables
@@ -122,8 +110,11 @@ class _Opened:
         table = StreamedTable(
             source, features, found.n_rows, width, self.scratch, self.n_jobs, keep
         )
+        arrays = found.arrays
+        if "group" in arrays:
+            arrays["group"] = group_sizes(None, arrays["group"])
         others = {k: self._column(v) for k, v in roles.items() if k not in named and v is not None}
-        return table, {**found.arrays, **others}
+        return table, {**arrays, **others}
 
     def _source(self, stream: Stream) -> Source:
         source = open_source(stream.source)
@@ -159,7 +150,7 @@ class _Opened:
         return read_roles(source, {"y": names[0]}, self.scratch).arrays["y"]
 
 
-def _open_evaluation(opened: _Opened, given: dict[str, Any]) -> None:
+def _open_evaluation(opened: _Opened, given: dict[str, Any], known: Collection[str]) -> None:
     """Open the tables of eval_set that are sources."""
     if given.get("eval_X") is not None:
         tables, labels = given.pop("eval_X"), given.pop("eval_y", None)
@@ -168,33 +159,26 @@ def _open_evaluation(opened: _Opened, given: dict[str, Any]) -> None:
     pairs = given.get("eval_set")
     if not isinstance(pairs, list | tuple):
         return
-    others = {k: list(given[k]) for k in _OF_TABLES if given.get(k) is not None}
+    names = [name for name in _OF_TABLES if name in known]
+    others = {name: list(given.get(name) or [None] * len(pairs)) for name in names}
     found = []
     for number, (X, y) in enumerate(pairs):
         if opened.own is not None and _is_same(opened.own[0], (X, y)):
             found.append(opened.own[1])
-            continue
-        if not _is_streamed(X, y):
+        elif is_stream(X, by_name=isinstance(y, str)):
+            roles = {"y": y, **{_OF_TABLES[name]: others[name][number] for name in names}}
+            table, values = opened.table(X if isinstance(X, Stream) else Stream(X), roles)
+            _check_roles(values, roles)
+            for name in names:
+                others[name][number] = values.get(_OF_TABLES[name])
+            found.append((table, values.get("y")))
+        else:
             found.append((X, y))
-            continue
-        stream = X if isinstance(X, Stream) else Stream(X)
-        roles = {"y": y, **{_OF_TABLES[k]: each[number] for k, each in others.items()}}
-        table, values = opened.table(stream, roles)
-        values = _arguments(values, {"y", *roles})
-        for k, each in others.items():
-            each[number] = values.get(_OF_TABLES[k], each[number])
-        found.append((table, values["y"]))
     given["eval_set"] = found
-    given.update(others)
+    given.update({name: each for name, each in others.items() if any(v is not None for v in each)})
 
 
 def _is_same(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
     (X, y), (source, name) = other, one
     X = X.source if isinstance(X, Stream) else X
     return X is source and (y is name or (isinstance(y, str) and y == name))
-
-
-def _is_streamed(X: Any, y: Any) -> bool:
-    from arboretum.base.collections import is_stream
-
-    return is_stream(X, by_name=isinstance(y, str))

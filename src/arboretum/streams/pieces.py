@@ -30,7 +30,7 @@ class RowBatch(NamedTuple):
     where : str
         Their place in the source, for messages.
     beside : dict
-        Arrays that the source yields beside the table, by role: "y", "weight", "group", "margin".
+        Arrays that the source yields beside the table, by the argument of fit: "y", "sample_weight", …
     """
 
     table: Table

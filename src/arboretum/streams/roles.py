@@ -8,7 +8,7 @@ Numbers go to memory-mapped arrays, so that they take no memory that the system 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,17 +29,14 @@ class Roles(NamedTuple):
     ----------
     names : tuple of str
         All columns.
-    named : bool
-        The names come from the source.
     n_rows : int
     arrays : dict
         An array of all rows for every role.
     """
 
     names: tuple[str, ...]
-    named: bool
     n_rows: int
-    arrays: dict[str, np.ndarray]
+    arrays: dict[str, Any]
 
 
 def read_roles(source: Source, columns: Mapping[str, str], scratch: Scratch) -> Roles:
@@ -47,16 +44,16 @@ def read_roles(source: Source, columns: Mapping[str, str], scratch: Scratch) -> 
     if source.names is not None and not source.has_beside:
         _check_columns(source.names, columns, source.name)
         if not columns and source.n_rows is not None:
-            return Roles(source.names, True, source.n_rows, {})
+            return Roles(source.names, source.n_rows, {})
     wanted = None
     if source.names is not None and columns:
         wanted = list(dict.fromkeys(columns.values()))
     found: dict[str, list[Raw]] = {role: [] for role in columns}
     beside: dict[str, list[np.ndarray]] = {}
-    names, named, n = source.names, True, 0
+    names, n = source.names, 0
     for piece in source.pieces(wanted):
         if n == 0 and names is None:
-            names, named = piece.table.names, piece.table.named
+            names = piece.table.names
             _check_columns(names, columns, source.name)
         for role, name in columns.items():
             found[role].append(_column(piece, name, is_target=role == "y"))
@@ -70,7 +67,7 @@ def read_roles(source: Source, columns: Mapping[str, str], scratch: Scratch) -> 
         with located(source.name):
             arrays[role] = scratch.stored(_array(join_raw(parts, columns[role])))
         parts.clear()
-    return Roles(names, named, n, arrays)
+    return Roles(names, n, arrays)
 
 
 def _check_columns(names: tuple[str, ...], columns: Mapping[str, str], where: str) -> None:

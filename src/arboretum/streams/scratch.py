@@ -2,7 +2,8 @@
 
     Scratch ──► empty((28, 10_000_000), uint8) ──► an ordinary array whose pages the system may write out
 
-Disk space is reserved before an array is mapped: writing to a map on a full disk would end the process.
+Disk space is reserved before an array is mapped: writing to a map on a full disk would end the process. The
+folder of a process that was killed is removed by the next fit, as no process holds the lock in it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import errno
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,8 +20,14 @@ import numpy as np
 
 from arboretum.errors import DataError
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 __all__ = ["Scratch", "map_array"]
 
+_PREFIX, _LOCK = "arboretum-", "lock"
 _ZEROS = bytes(1 << 20)
 
 
@@ -31,8 +39,10 @@ class Scratch:
         self._made = 0
 
     def __enter__(self) -> Self:
+        _remove_abandoned(self.parent)
         try:
-            self.folder = Path(tempfile.mkdtemp(prefix="arboretum-", dir=self.parent))
+            self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self.parent))
+            self._lock = _locked(self.folder)
         except OSError as error:
             raise DataError(
                 f"no folder can be made in {str(self.parent)!r} ({error.strerror}): name another one, "
@@ -42,6 +52,7 @@ class Scratch:
 
     def __exit__(self, *_: object) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
+        os.close(self._lock)
 
     def new_path(self, suffix: str = "") -> Path:
         """Return the path of a new file."""
@@ -59,6 +70,28 @@ class Scratch:
         copy = self.empty(values.shape, values.dtype)
         copy[...] = values
         return copy
+
+
+def _locked(folder: Path) -> int:
+    """Make a file that is locked as long as this process lives; return its descriptor."""
+    file = os.open(folder / "new", os.O_CREAT | os.O_RDWR)
+    if fcntl is not None:
+        with suppress(OSError):  # a drive without locks
+            fcntl.flock(file, fcntl.LOCK_EX)
+            os.rename(folder / "new", folder / _LOCK)  # only locked files have this name
+    return file
+
+
+def _remove_abandoned(parent: Path) -> None:
+    """Remove the folders of processes that were killed."""
+    for lock in parent.glob(f"{_PREFIX}*/{_LOCK}") if fcntl is not None else ():
+        with suppress(OSError):
+            file = os.open(lock, os.O_RDWR | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while its process lives
+                shutil.rmtree(lock.parent, ignore_errors=True)
+            finally:
+                os.close(file)
 
 
 def map_array(

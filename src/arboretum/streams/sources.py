@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
 
+from arboretum.data.reading.limits import first_line
 from arboretum.data.table import Table
 from arboretum.errors import DataError
 from arboretum.streams.files import Files, find_files
@@ -39,7 +41,8 @@ def open_source(given: Any) -> Source:
         return Files(find_files(given))
     for fits, make in _KINDS:
         if fits(given):
-            return make(given)
+            with _readable(f"the {type(given).__name__}"):
+                return make(given)
     raise DataError(
         f"{type(given).__name__} is no source of rows: give paths, a pyarrow dataset, anything with "
         "__arrow_c_stream__, a polars LazyFrame, a function that returns batches, XGBoost's DataIter or "
@@ -66,11 +69,27 @@ class _ArrowStream(Source):
         yield from pa.RecordBatchReader.from_stream(self._given)
 
     def pieces(self, columns: Sequence[str] | None = None) -> Iterator[RowBatch]:
-        for number, batch in enumerate(self._batches(columns)):
+        batches = enumerate(self._batches(columns))
+        while True:
+            with _readable(self.name):
+                number, batch = next(batches, (0, None))
+            if batch is None:
+                return
             where = f"batch {number} of {self.name}"
             for start in range(0, batch.num_rows, MOST_ROWS):
                 table = table_of_arrow(batch.slice(start, MOST_ROWS))
                 yield RowBatch(select_columns(table, columns, where), where)
+
+
+@contextmanager
+def _readable(name: str) -> Iterator[None]:
+    """Turn errors of other libraries into errors that name the source."""
+    try:
+        yield
+    except (DataError, GeneratorExit):
+        raise
+    except Exception as error:  # each library has its own
+        raise DataError(f"{name} cannot be read: {first_line(error)}") from error
 
 
 class _Dataset(_ArrowStream):
@@ -153,7 +172,9 @@ class _XGBoostIterator(Source):
     """XGBoost's DataIter, which calls back with a batch and its labels."""
 
     has_beside = True
-    _ROLES: ClassVar = {"label": "y", "weight": "weight", "base_margin": "margin", "qid": "group"}
+    _ROLES: ClassVar = {
+        "label": "y", "weight": "sample_weight", "base_margin": "base_margin", "qid": "qid",
+    }  # fmt: skip
 
     def __init__(self, given: Any) -> None:
         self._given, self.name = given, f"the {type(given).__name__}"

@@ -55,6 +55,8 @@ class StreamedTable(TableInParts):
         self._source, self._names, self._scratch, self._n_jobs = source, names, scratch, n_jobs
         self._n_all, self._n_columns, self._keep = n_rows, n_columns, keep
         self._rows: np.ndarray | None = None  # kept ones; None: all
+        self._learned: tuple[TablePart, Schema] | None = None
+        self._sample: list[tuple[Table, str]] = []  # the expected rows
         self._coding: tuple[Schema, float | None, dict[str, Any]] | None = None
         self._codes: StoredCodes | None = None
         self._values: Matrix | None = None
@@ -103,12 +105,14 @@ class StreamedTable(TableInParts):
     # ------------------------------------------------------------------ columns
     def learn(self, settings: Mapping[str, Any]) -> Schema:
         part: TablePart | None = None
-        for _, piece in self._pieces():
+        for at, piece in self._pieces():
             with located(piece.where):
                 new = learn_part(piece.table, settings)
                 part = new if part is None else join_parts([part, new])
+            self._sample += _some(piece.table, at, piece.where, self.expected)
         assert part is not None
-        return part.schema()
+        self._learned = part, part.schema()
+        return self._learned[1]
 
     def encoded(
         self, schema: Schema, *, unseen: str, absent: float | None, estimator_name: str
@@ -124,16 +128,18 @@ class StreamedTable(TableInParts):
 
     # ------------------------------------------------------------------ rows
     def take(self, rows: np.ndarray) -> Matrix:
-        found = []
-        if len(rows):
-            for at, table, where in self._kept():
-                lo, hi = np.searchsorted(rows, [at, at + table.n_rows]).tolist()
-                if lo < hi:
-                    found.append(self._encode(take_rows(table, rows[lo:hi] - at), where))
+        if self._rows is None and self.expected is not None and np.array_equal(rows, self.expected):
+            sample = self._sample
+        else:
+            kept = self._kept() if len(rows) else ()
+            sample = [part for at, table, where in kept for part in _some(table, at, where, rows)]
+        found = [self._encode(table, where) for table, where in sample]
         columns = [[one.column(f) for one in found] for f in range(self._n_columns)]
         return FrameMatrix([np.concatenate([np.empty(0), *parts]) for parts in columns])
 
     def category_counts(self, schema: Schema) -> dict[int, CategoryCounts]:
+        if self._rows is None and self._learned is not None and self._learned[1] is schema:
+            return self._learned[0].category_counts(schema)
         features = [f for f, column in enumerate(schema.columns) if column.kind == "categorical"]
         found = {f: CategoryCounts(np.zeros(0, np.int64), False) for f in features}
         for _, matrix in self._matrices() if features else ():
@@ -199,8 +205,7 @@ class StreamedTable(TableInParts):
             part = bins.of_table(matrix, self._n_jobs)
             narrow[:, at : at + part.n_rows] = part.codes
             wide[:, at : at + part.n_rows] = part.wide
-            more = pairs_in_use(part)
-            pairs = more if pairs is None else pairs + more
+            pairs = pairs_in_use(part, pairs)
         assert pairs is not None
         return StoredCodes(
             replace(bins, codes=narrow, wide=wide, has_missing=pairs.has_missing), pairs
@@ -213,3 +218,9 @@ class StreamedTable(TableInParts):
             end = min(start + _BLOCK, n)
             codes[:, start:end] = bundle_codes(bins, alone, start, end)
         return replace(bins, codes=codes, wide=alone.wide, has_missing=alone.has_missing)
+
+
+def _some(table: Table, at: int, where: str, rows: np.ndarray | None) -> list[tuple[Table, str]]:
+    """Return a copy of some of the rows of a table whose first row has number ``at``, if it has any."""
+    lo, hi = (0, 0) if rows is None else np.searchsorted(rows, [at, at + table.n_rows]).tolist()
+    return [(take_rows(table, rows[lo:hi] - at), where)] if rows is not None and lo < hi else []

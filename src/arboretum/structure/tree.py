@@ -216,6 +216,15 @@ class Tree:
             (inside if (word >> (code & 31)) & 1 else outside).append(category)
         return inside, outside
 
+    def split_of(self, node: int) -> tuple[Any, ...]:
+        """Return what a node splits by, a threshold or a set; equal for nodes that split rows alike."""
+        f, start = int(self.feature[node]), int(self.bits_start[node])
+        where = int(self.kind[node]), f, int(self.missing_child[node])
+        if self.kind[node] == THRESHOLD:
+            return *where, float(self.threshold[node])
+        words = len(self.column(f).categories or ()) + 31 >> 5
+        return *where, self.bits[start : start + words].tobytes()
+
     def group_of(self, start: int, feature: int, child: int) -> list[Any]:
         """Return the categories that go to one child of a node that groups them."""
         words = self.column(feature).categories or ()

@@ -24,7 +24,8 @@ def _table():
     x[RNG.random(x.shape) < 0.1] = np.nan
     frame = pd.DataFrame(x, columns=["a", "b"])
     frame["few"] = RNG.integers(0, 4, N).astype(float)
-    frame["word"] = pd.Categorical(RNG.choice(list("pqrstuv"), N))
+    words = RNG.choice(list("pqrstuv"), N, p=[0.4, 0.3, 0.2, 0.08, 0.01, 0.005, 0.005])
+    frame["word"] = pd.Categorical(words)
     for k in range(3):
         frame[f"used{k}"] = np.where(np.arange(N) % 5 == k, RNG.integers(1, 4, N), 0.0)
     signal = frame["a"].fillna(1) * frame["few"] + frame["word"].cat.codes + frame["used1"]
@@ -210,14 +211,52 @@ def fit_small(**more):
     return saved(arb.LGBMClassifier(n_estimators=4, **more).fit(X, TARGETS["three"]))
 
 
-def test_lost_shards_cost_a_tree_and_change_no_byte():
-    wanted = fit_small()
-    for first in range(3, 60, 3):
+KEPT, SENT = (
+    {"subsample": 0.7, "subsample_freq": 1},
+    {"boosting_type": "goss", "learning_rate": 0.5},
+)
+DROPPED = {"boosting_type": "dart", "drop_rate": 0.8, "skip_drop": 0.0}
+
+
+@pytest.mark.parametrize("more", [{}, KEPT, SENT, DROPPED], ids=["all", "kept", "sent", "dropped"])
+def test_lost_shards_cost_a_tree_and_change_no_byte(more):
+    wanted = fit_small(**more)
+    for first in range(2, 60, 5):  # from the first message on
         i = first % 3
         cluster = Counted([(i, first), ((i + 1) % 3, first), (i, first + 9)])
         with in_shards(3, cluster=cluster):
-            assert fit_small() == wanted
+            assert fit_small(**more) == wanted
         assert cluster.died == 3
+
+
+def test_margins_stay_in_shards_where_they_can():
+    for more, kept in (({}, True), (KEPT, True), (SENT, False), (DROPPED, False)):
+        with in_shards(3, cluster=(cluster := Counted())):
+            fit_small(**more)
+        assert ("derive" in cluster.messages, "leaves" in cluster.messages) == (kept, not kept)
+
+
+def test_derivatives_that_are_not_finite_name_the_rows():
+    def fit():
+        model = arb.XGBRegressor(n_estimators=9, tree_method="hist", learning_rate=1e200)
+        return model.fit(X[["b"]], SIGNAL)
+
+    with pytest.raises(DataError, match="derivatives of round") as local:
+        fit()
+    with in_shards(3), pytest.raises(DataError) as found:
+        fit()
+    assert str(found.value) == str(local.value)
+
+
+def test_callbacks_may_change_the_rules_between_rounds():
+    def fit():
+        change = arb.reset_parameter(num_leaves=[3, 31, 8, 20], min_child_samples=[1, 20, 5, 1])
+        model = arb.LGBMClassifier(n_estimators=4)
+        return saved(model.fit(X, TARGETS["two"], callbacks=[change]))
+
+    wanted = fit()
+    with in_shards(3):
+        assert fit() == wanted
 
 
 def test_a_shard_lost_three_times_ends_the_fit():

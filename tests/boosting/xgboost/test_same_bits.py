@@ -84,6 +84,7 @@ def test_exact_trees_do_not_depend_on_the_number_of_threads():
 KINDS = {
     "plain": {"subsample": 0.7, "colsample_bynode": 0.7},
     "dart": {"booster": "dart", "rate_drop": 0.4},
+    "symmetric": {"grow_policy": "symmetric", "colsample_bylevel": 0.7},
     "approx": {"tree_method": "approx", "proposals": "round"},
     "approx, once": {"tree_method": "approx", "proposals": "fit"},
     "approx, global": {"tree_method": "approx", "proposals": "global", "sketch_eps": 0.1},

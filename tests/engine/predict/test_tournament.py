@@ -8,11 +8,11 @@ SCRIPT = """
 import json, numpy as np
 from arboretum.engine.simd import WIDE, add_chosen, choose, guess
 from arboretum.engine.predict.tournament import CELLS, ROWS, play, write_questions, Tournament, TournamentWork
-from arboretum.predict.engines.tournament import _lay_grid
+from arboretum.predict.engines.tournament import lay_grid
 
 rng = np.random.default_rng(0)
 cuts, start = np.array([-1.0, 0.5, 2.0, 0.0]), np.array([0, 3, 4])  # of two columns
-grid, table, look = _lay_grid(cuts, start)
+grid, table, look = lay_grid(cuts, start)
 layout = Tournament(
     np.array([0, 2]), cuts, start, grid, table, look, np.array([[0, 1], [2, -1]]), 3,
     np.zeros(4, np.uint64), np.zeros(3, np.int64), 3, rng.normal(size=(2, 1, 3)), np.array([0, 1]),

@@ -227,5 +227,5 @@ def test_without_a_terminal_lines_tell_how_far_a_report_is(monkeypatch, capsys, 
     made("CART", progress_bar=progress_bar)
     out, err = capsys.readouterr()
     assert out == ""
-    assert ("of 10)" in err) == told
+    assert ("of 11)" in err) == told
     assert ("in all" in err) == told

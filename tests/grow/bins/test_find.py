@@ -19,7 +19,7 @@ from arboretum.grow.bins.cuts import (
     cut_places,
     number_bounds,
 )
-from arboretum.grow.bins.find import BinRules, Bins, _count_codes, find_bins, sample_rows
+from arboretum.grow.bins.find import BinRules, Bins, count_codes, find_bins, sample_rows
 from arboretum.textbook import lightgbm_bins as textbook
 from arboretum.textbook.discretize import quantile_cuts
 
@@ -434,6 +434,6 @@ def test_categories_of_many_rows_are_counted_piece_by_piece(missing):
     x[140_000:] += 20  # new ones in the last piece
     if missing:
         x[70_000] = np.nan
-    counts, has_missing = _count_codes(x)
+    counts, has_missing = count_codes(x, np.zeros(0, np.int64))
     assert has_missing == missing
     assert np.array_equal(counts, np.bincount(x[~np.isnan(x)].astype(int)))

@@ -16,7 +16,7 @@ from arboretum import (
 from arboretum.engine.predict.tournament import CELLS, ROWS
 from arboretum.predict.engines import costs
 from arboretum.predict.engines.choose import choose
-from arboretum.predict.engines.tournament import TournamentEngine, _lay_grid
+from arboretum.predict.engines.tournament import TournamentEngine, lay_grid
 from arboretum.predict.engines.walk import WalkEngine
 
 
@@ -117,7 +117,7 @@ def test_a_column_has_two_lists_only_where_gaps_go_both_ways(case):
 def test_a_value_is_looked_for_where_it_is(cuts):
     cuts = np.asarray(cuts, float)
     both_columns = np.concatenate([[-3.0, 3.0], cuts])  # of which this is the second
-    grid, guess, look = _lay_grid(both_columns, np.array([0, 2, 2 + len(cuts)]))
+    grid, guess, look = lay_grid(both_columns, np.array([0, 2, 2 + len(cuts)]))
     x = np.concatenate([cuts, np.nextafter(cuts, np.inf), np.nextafter(cuts, -np.inf)])
     x = np.concatenate(
         [x, np.random.default_rng(1).normal(size=99), [1e308, -1e308, np.inf, -np.inf]]

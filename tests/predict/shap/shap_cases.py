@@ -72,6 +72,7 @@ MODELS = {
     ),
     "XGB": (lambda: ab.XGBClassifier(n_estimators=3), "two"),
     "XGB of classes": (lambda: ab.XGBClassifier(n_estimators=2, max_depth=3), "three"),
+    "XGB symmetric": (lambda: ab.XGBClassifier(n_estimators=3, grow_policy="symmetric"), "two"),
     "XGB of counts": (
         lambda: ab.XGBRegressor(n_estimators=3, objective="count:poisson"),
         "count",

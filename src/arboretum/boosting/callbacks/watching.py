@@ -362,7 +362,7 @@ class TrainingLoss:
         self.is_followed = (
             booster.objective.name in _OBJECTIVES and plan.dart is None and not plan.averaged
         )
-        self._rows = slice(0, None, -(-n // _ROWS))
+        self._rows = np.arange(0, n, max(-(-n // _ROWS), 1))
         self._seen: list[tuple[int, float]] = []  # rounds, loss
 
     def look(self) -> None:
@@ -372,7 +372,7 @@ class TrainingLoss:
 
     def _loss(self) -> float:
         table = self.booster.training
-        margin, y = self.booster.margin[self._rows], table.y[self._rows].astype(np.int64)
+        margin, y = self.booster.rows.margin_at(self._rows), table.y[self._rows].astype(np.int64)
         weight = None if table.weight is None else table.weight[self._rows]
         if margin.shape[1] == 1:
             margin = np.column_stack([np.zeros(len(margin)), margin[:, 0]])

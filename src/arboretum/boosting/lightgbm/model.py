@@ -166,6 +166,7 @@ class LGBMModel(PeerNames, BoostedModel):
                     callbacks=[calls],
                     earlier=self._earlier(arguments.init_model),
                     snapshot=requested_snapshot(*arguments.snapshot),
+                    sample=recipes.bin_sample(self, seed_of(self.random_state)),
                     bar=(self.verbosity or 0) >= 2,
                 )
             )

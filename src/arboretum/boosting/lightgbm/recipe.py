@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from arboretum.boosting.second_order.recipe import TrainingTable
     from arboretum.data.schema import Schema
 
-__all__ = ["Changing", "check_together", "is_forest", "make_plan", "make_recipe"]
+__all__ = ["Changing", "bin_sample", "check_together", "is_forest", "make_plan", "make_recipe"]
 
 # of a user's objective; the meaning of its scores is unknown
 _USUAL_METRIC = {"classes": "None", "numbers": "l2", "orders": "ndcg"}
@@ -208,12 +208,17 @@ def _of_function(function: Callable[..., Any]) -> Measure:
 
 
 # ---------------------------------------------------------------------- the plan
+def bin_sample(model: LGBMModel, seed: int) -> tuple[int, int]:
+    """Return the most rows that bins are found from, and the seed that draws them."""
+    own = model.data_random_seed
+    return int(model.subsample_for_bin), seed if own is None else int(own)
+
+
 def _table_maker(model: LGBMModel, seed: int) -> Histograms:
     max_bin, min_data = int(model.max_bin), int(model.min_data_in_bin)
     return Histograms(
         max_bin,
-        int(model.subsample_for_bin),
-        seed if model.data_random_seed is None else int(model.data_random_seed),
+        *bin_sample(model, seed),
         min_data,
         bundle=bool(model.enable_bundle),
         max_conflict=float(model.max_conflict_rate),

@@ -32,7 +32,7 @@ from arboretum.data.schema import encode, learn_schema
 from arboretum.data.target import encode_classes, numbers
 from arboretum.data.target import weights as checked_weights
 from arboretum.errors import DataError, ModelFileError, ParameterError
-from arboretum.grow.bins.in_parts import TableInParts
+from arboretum.grow.bins.in_parts import TableInParts, rows_to_sample
 from arboretum.io.values import flag_of, numbers_of, whole
 from arboretum.predict.ensemble import Ensemble
 from arboretum.predict.link import both_classes, two_labels, two_shares
@@ -108,6 +108,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
         """Check the training data and encode them."""
         given, earlier = request.training, request.earlier
         if earlier is None and isinstance(given.X, TableInParts):
+            given.X.expected = rows_to_sample(given.X.n_rows, *request.sample)
             self._take_schema(given.X.learn(request.columns))
             matrix = self._matrix(given.X, request.absent)
         elif earlier is None:

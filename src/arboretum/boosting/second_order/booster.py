@@ -17,6 +17,7 @@ import numpy as np
 from arboretum.boosting.loss.user import UserObjective
 from arboretum.boosting.second_order.dart import dropped_trees
 from arboretum.boosting.second_order.rows import LocalRows, rows_of
+from arboretum.boosting.second_order.sharded import ShardedTable
 from arboretum.data.checks import list_rows
 from arboretum.engine.keys import ALL_BITS, key_of
 from arboretum.engine.second_order.loss import GIVEN, LossKernel
@@ -317,8 +318,12 @@ class Booster:
     def _shift(self, t: int, by: float) -> None:
         """Add a tree to the margins, ``by`` times; it may be from an earlier model with other bins."""
         output = t % self.per_round // self.plan.n_parallel
-        one = Ensemble([self.trees[t]], np.array([by]), np.zeros(1))
-        self.margin[:, output] += answers_of(one, self.training.matrix, self.plan.n_jobs)[:, 0]
+        tree, table = self.trees[t], self.table
+        values = table.answers(tree) if isinstance(table, ShardedTable) else None
+        if values is None:
+            one = Ensemble([tree], np.ones(1), np.zeros(1))
+            values = answers_of(one, self.training.matrix, self.plan.n_jobs)[:, 0]
+        self.margin[:, output] += values * by
 
     def _reweigh(self, dropped: list[int], n_new: int) -> None:
         """Scale the new trees and the dropped ones so that together they do not overshoot."""

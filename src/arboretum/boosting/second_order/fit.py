@@ -84,6 +84,8 @@ class FitRequest:
     absent : float or None
         A value that stands for missing ones; None: only NaN is missing.
     snapshot : Snapshot or None
+    sample : (int, int)
+        The most rows that bins are found from, and the seed that draws them.
     bar : bool
         Show a bar.
     """
@@ -99,6 +101,7 @@ class FitRequest:
     earlier: Any = None
     absent: float | None = None
     snapshot: Snapshot | None = None
+    sample: tuple[int, int] = (200_000, 0)
     bar: bool = False
 
 

@@ -59,6 +59,10 @@ class LocalRows:
     def margin(self, margin: np.ndarray) -> None:
         self._margin[:] = margin
 
+    def margin_at(self, rows: np.ndarray) -> np.ndarray:
+        """Return the margins of some rows."""
+        return self._margin[rows]
+
     def derive(self, m: int) -> None:
         """Write the derivatives of round ``m``."""
         self.objective.derivatives(
@@ -110,29 +114,36 @@ class RowsInShards:
         self.objective, self.grower, self.shards = objective, grower, grower.shards
         self.y, self.weight = training.y, training.weight
         self._derive = objective.by_rows(training.y).derivatives  # type: ignore[union-attr]
-        self.margin = np.broadcast_to(start, (len(self.y), objective.n_outputs))
+        self.margin = start
         self.shards.reload = self._reload
 
     # ------------------------------------------------------------------ margins
     @property
     def margin(self) -> np.ndarray:
         """The margins of all rows, gathered."""
-        return self.shards.join(self._call("margins"))
+        return self.shards.join(self._call("margins", [(None,)] * len(self.shards)))
 
     @margin.setter
     def margin(self, start: np.ndarray) -> None:
         self._start = start
         self._done: list[Added] = []  # added by all shards
         self._pending: list[Added] = []  # sent with the next message
-        self._round, self._before = (
-            -1,
-            0,
-        )  # the last round derived, and how many trees were done then
+        self._round = -1  # the last one that was derived
+        self._before = 0  # how many trees were done then
         self.shards.repeat(lambda: self._load(range(len(self.shards))))
+
+    def margin_at(self, rows: np.ndarray) -> np.ndarray:
+        """Return the margins of some rows, ascending."""
+        picked = self.shards.pick(rows)
+        parts = self._call("margins", [(own,) for own, _ in picked])
+        found = np.empty((len(rows), self.objective.n_outputs))
+        for (_, places), part in zip(picked, parts):
+            found[places] = part
+        return found
 
     def derive(self, m: int) -> None:
         """Let shards write the derivatives of round ``m``; raise FloatingPointError if one is not good."""
-        self._largest = np.max(self._call("derive", m), axis=0)
+        self._largest = np.max(self._call("derive", [(m,)] * len(self.shards)), axis=0)
         if not np.isfinite(self._largest).all():
             raise FloatingPointError
         self._round, self._before = m, len(self._done)
@@ -169,8 +180,14 @@ class RowsInShards:
         self._done += added
         return added
 
-    def _call(self, name: str, *arguments: Any) -> list[Any]:
-        return self.shards.repeat(lambda: self.shards.call(name, *arguments, self._take_pending()))
+    def _call(self, name: str, arguments: list[tuple[Any, ...]]) -> list[Any]:
+        """Call a method of all shards, which add the last tree before."""
+
+        def call() -> list[Any]:
+            added = self._take_pending()
+            return self.shards.call_each(name, [(*own, added) for own in arguments])
+
+        return self.shards.repeat(call)
 
     def _reload(self, which: list[int]) -> None:
         """Bring shards that were made again to where the others are."""
@@ -182,7 +199,9 @@ class RowsInShards:
 
     def _load(self, which: Any) -> None:
         """Send labels, weights and the start of the margins."""
-        y, start = self.shards.cut(self.y), self.shards.cut(self._start)
+        y, start = self.shards.cut(self.y), [self._start] * len(self.shards)
+        if self._start.ndim > 1:  # each row has its own
+            start = self.shards.cut(self._start)
         weight = [None] * len(y) if self.weight is None else self.shards.cut(self.weight)
         own = {i: (self._derive, y[i], weight[i], start[i]) for i in which}
         self.shards.cluster.call_each("load", own)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from arboretum.grow.batches import BatchGrower
-from arboretum.grow.decoding import trees_of
+from arboretum.grow.decoding import grown_of, trees_of
 from arboretum.grow.histogram import features_of
 
 if TYPE_CHECKING:
@@ -42,6 +42,15 @@ class ShardedTable:
             shards, features_of(bins, plan.monotone), plan.rules, (bins.n_storage - n_wide, n_wide),
             plan.groups, plan.pool,
         )  # fmt: skip
+
+    def answers(self, tree: Tree) -> np.ndarray | None:
+        """Return the values of a tree for all rows by their codes; None if these do not decide."""
+        grown = grown_of(tree, self.bins, self.schema)
+        if grown is None:
+            return None
+        shards = self.grower.shards
+        leaf = shards.join(shards.repeat(lambda: shards.call("walk", grown)))
+        return tree.value[leaf, 0, 0]
 
     def decode(self, nodes: GrownNodes, ends: np.ndarray) -> list[Tree]:
         """Return grown trees as `BinnedTable.decode` does."""

@@ -26,6 +26,7 @@ from arboretum.boosting.xgboost.parameters import (
 )
 from arboretum.boosting.xgboost.recipe import make_recipe, value
 from arboretum.errors import ParameterError
+from arboretum.grow.bins.learn import BinRules
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
@@ -208,6 +209,7 @@ class XGBModel(PeerNames, BoostedModel):
                     self._earlier(earlier),
                     float(self.missing),
                     requested_snapshot(*snapshot),
+                    (BinRules.sample, seed_of(self.random_state)),
                     bar=value(self, "verbosity") >= 2,
                 )
             )

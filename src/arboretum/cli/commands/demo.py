@@ -1,28 +1,29 @@
-"""`arboretum demo`: a short session on a table that comes with the package.
+"""`arboretum demo`: a short session on a real table that comes with the package.
 
 Every step is a command that a person could have typed; it is printed before it runs.
 """
 
 from __future__ import annotations
 
+import os
 import shlex
+import sys
+import webbrowser
 from pathlib import Path
 
-from arboretum.cli import seedlings
+from arboretum.cli import census
+from arboretum.cli.commands.compare import Comparing, compare
 from arboretum.cli.commands.evaluate import evaluate
-from arboretum.cli.commands.show import save_picture, show
-from arboretum.cli.commands.train import train
-from arboretum.cli.files import load_model
+from arboretum.cli.commands.report import report
 from arboretum.cli.guard import UsageError
-from arboretum.cli.screen import heading, print_note, print_table
-from arboretum.cli.summary import importances
-from arboretum.cli.training import Training
+from arboretum.cli.screen import heading, print_table
 from arboretum.engine.compiler.signatures import DEMO
 from arboretum.engine.compiler.warmup import warmup
 
 __all__ = ["demo"]
 
-_EVERY = 4  # every fourth row is held out to evaluate the model
+_EVERY = 5  # every fifth row is held out to evaluate the winner
+_SECONDS = 30.0  # for the comparison
 
 
 def demo(directory: Path, force: bool = False) -> None:
@@ -31,46 +32,45 @@ def demo(directory: Path, force: bool = False) -> None:
         raise UsageError(f"{str(directory)!r} is a file: -o takes a directory")
     directory.mkdir(parents=True, exist_ok=True)
     training, test = directory / "train.csv", directory / "test.csv"
-    model, picture = directory / "model.arb", directory / "tree.png"
+    page, model, about = (directory / name for name in ("compare.html", "model.arb", "model.html"))
     texts = dict(zip((training, test), _data()))
     if not force:
-        _check_files(texts, (model, picture))
+        _check_files(texts, (page, model, about))
     for path, text in texts.items():
         path.write_text(text, encoding="utf-8")
     warmup(DEMO)
-    target = seedlings.TARGET
+    target = census.TARGET
 
-    _run("train", training, "--target", target, "--prune-cv", "--rule", "1se", "-o", model)
-    train(Training(training, target, model, prune_cv=True, rule="1se"))
+    limit = f"{_SECONDS:g}"
+    _run("compare", training, "-t", target, "--time-limit", limit, "-o", page, "--save", model)
+    compare(Comparing(training, target, page, model, time_limit=_SECONDS))
     _run("evaluate", model, test)
     evaluate(model, test, target=None, weight=None)
-    _run("show", model)
-    show(model, None, None, None)
-    _run("show", model, "-o", picture)
-    drawn = _draw(model, picture)
-    _print_importances(model)
+    _run("report", model, test, "--train", training, "-o", about)
+    report(model, test, about, None, training)
     files = [
-        (str(training), "450 seedlings for training"),
-        (str(test), "150 others for evaluation"),
-        (str(model), "the model"),
+        (str(training), "1,200 people for training"),
+        (str(test), "300 others for evaluation"),
+        (str(page), "which model, and why"),
+        (str(model), "the winner"),
+        (str(about), "the winner, looked into"),
     ]
-    if drawn:
-        files.append((str(picture), "the tree as a picture"))
+    print()
     print_table("Files", ("file", "contents"), files)
     heading("Try next")
     for words in (
-        ("report", model, test, "--train", training, "-o", directory / "model.html"),
         ("predict", model, test, "--proba"),
-        ("show", model, "--format", "rules"),
         ("describe", model),
-        ("train", "your.csv", "--target", "column", "-o", "your.arb"),
+        ("explain", model, test, "--row", 17),
+        ("compare", "your.csv", "-t", "column", "-o", "compare.html"),
     ):
         print(f"  {_command(*words)}")
+    _open(page, about)
 
 
 def _data() -> tuple[str, str]:
     """Return the training rows and the evaluation rows, as CSV."""
-    header, *rows = seedlings.PATH.read_text(encoding="utf-8").splitlines()
+    header, *rows = census.PATH.read_text(encoding="utf-8").splitlines()
     held_out = rows[_EVERY - 1 :: _EVERY]
     kept = [row for i, row in enumerate(rows) if i % _EVERY != _EVERY - 1]
     training, test = ("\n".join([header, *part]) + "\n" for part in (kept, held_out))
@@ -89,25 +89,14 @@ def _check_files(texts: dict[Path, str], made: tuple[Path, ...]) -> None:
             )
 
 
-def _draw(model: Path, picture: Path) -> bool:
-    try:
-        save_picture(load_model(model), picture)
-    except ImportError as error:
-        print_note(str(error))
-        return False
-    print(f"{picture} written")
-    return True
-
-
-def _print_importances(model: Path) -> None:
-    fitted = load_model(model)
-    shares = sorted(zip(importances(fitted) or (), fitted.schema_.names), reverse=True)
-    longest = 30
-    rows = [
-        (name, f"{share:.3f}", "█" * round(share / shares[0][0] * longest) if share else "")
-        for share, name in shares
-    ]
-    print_table("Which columns matter", ("column", "importance", ""), rows, right=[1])
+def _open(*pages: Path) -> None:
+    """Open pages in a browser if there is a display and a person in front of it."""
+    has_display = sys.platform in ("darwin", "win32") or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
+    if has_display and sys.stdout.isatty():
+        for path in pages:
+            webbrowser.open(path.resolve().as_uri())
 
 
 def _command(*words: object) -> str:

@@ -25,7 +25,16 @@ from arboretum.engine.atomic import search_step
 from arboretum.engine.compiler.decorators import kernel, subkernel
 from arboretum.engine.simd import WIDE, add_chosen, choose, guess
 
-__all__ = ["CELLS", "ROWS", "Tournament", "TournamentWork", "n_below", "play", "write_questions"]
+__all__ = [
+    "CELLS",
+    "ROWS",
+    "Tournament",
+    "TournamentWork",
+    "find_codes",
+    "n_below",
+    "play",
+    "write_questions",
+]
 
 ROWS = 2 * WIDE  # rows that play at a time
 CELLS = 256  # cells of the grid of a column
@@ -144,8 +153,8 @@ def _rank(layout, column, x, rank):
 
 
 @subkernel
-def _find_codes(layout, X, start, n, work):
-    """Write the codes of rows, one or two lists for every column.
+def find_codes(layout, X, start, n, work):
+    """Write the codes of rows, one or two lists for every column; other layouts of trees have them, too.
 
     X (n_rows, n_columns) float64.
     """
@@ -196,7 +205,7 @@ def play(layout, X, work, total):
     numbers, outputs = np.uint64(values.shape[1]), np.uint64(total.shape[1])
     for begin in range(0, len(X), ROWS):
         start, n = np.uint64(begin), np.uint64(min(ROWS, len(X) - begin))
-        _find_codes(layout, X, start, n, work)
+        find_codes(layout, X, start, n, work)
         for k in range(outputs):
             for i in range(n):
                 sums[k * _ROWS + i] = total[start + i, k]

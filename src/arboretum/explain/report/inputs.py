@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 
-from arboretum.base.copies import of_one_target
+from arboretum.base.copies import of_one_target, with_column_names
 from arboretum.boosting.metric.queries import Queries
+from arboretum.data.checks import did_you_mean
+from arboretum.data.table import read_table
 from arboretum.data.target import numbers
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.pipeline import anatomy_of
@@ -15,6 +19,7 @@ from arboretum.explain.pipeline import anatomy_of
 __all__ = [
     "groups_of",
     "has_column",
+    "lines_about",
     "one_target",
     "ranks",
     "rows_wanted",
@@ -23,10 +28,13 @@ __all__ = [
     "target_of",
     "targets_shown",
     "whole_groups",
+    "with_labels",
 ]
 
 _MOST_NODES = 60_000  # of trees, times targets, that one page holds
 _MOST_TARGETS = 12
+
+_Train = TypeVar("_Train")  # a training table, or None
 
 
 def rows_wanted(rows: Any) -> int | str:
@@ -171,6 +179,71 @@ def _columns_given(model: Any) -> list[str]:
 def has_column(X: Any, name: str) -> bool:
     """Return True if a table has a column of this name."""
     return hasattr(X, "columns") and name in list(X.columns)
+
+
+# ---------------------------------------------------------------------- words for people
+def with_labels(
+    model: Any, X: Any, train: _Train, labels: Mapping[str, str] | None
+) -> tuple[Any, Any, _Train]:
+    """Return model, table and training table with the columns called by their labels.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from arboretum import CARTRegressor
+    >>> X = pd.DataFrame({"bp": [1.0, 2.0]})
+    >>> model = CARTRegressor().fit(X, [0.0, 1.0])
+    >>> renamed, table, _ = with_labels(model, X, None, {"bp": "blood pressure"})
+    >>> renamed.schema_.names, table.names
+    (('blood pressure',), ('blood pressure',))
+    """
+    if labels is None:
+        return model, X, train
+    names = anatomy_of(model, "report").columns.schema.names
+    _check_labels(labels, names)
+
+    def called(table: Any) -> Any:
+        found = read_table(table)
+        shown = tuple(labels.get(name, name) for name in (found.names if found.named else names))
+        return replace(found, names=shown)
+
+    shown: Any = train
+    if shown is not None:
+        shown = (called(shown[0]), *shown[1:])
+    return with_column_names(model, labels), called(X), shown
+
+
+def _check_labels(labels: Any, names: tuple[str, ...]) -> None:
+    if not isinstance(labels, Mapping):
+        raise ParameterError(
+            f"labels of report must be a dict from columns to names, got {labels!r}"
+        )
+    for name in labels:
+        if name not in names:
+            raise DataError(
+                f"labels of report: the model has no column {name!r}{did_you_mean(name, names)}"
+            )
+    shown = [str(labels.get(name, name)) for name in names]
+    twice = sorted({name for name in shown if shown.count(name) > 1})
+    if twice:
+        raise DataError(
+            f"labels of report: two columns would be called {twice[0]!r}; name them apart"
+        )
+
+
+def lines_about(about: Mapping[str, str] | None) -> list[list[str]]:
+    """Return the lines of ``about`` as pairs of a heading and a text.
+
+    >>> lines_about({"made by": "A. Person"})
+    [['made by', 'A. Person']]
+    """
+    if about is None:
+        return []
+    if not isinstance(about, Mapping):
+        raise ParameterError(
+            f"about of report must be a dict such as {{'made by': 'A. Person'}}, got {about!r}"
+        )
+    return [[str(name), str(text)] for name, text in about.items()]
 
 
 # ---------------------------------------------------------------------- groups

@@ -61,6 +61,12 @@ class Judged:
         own = self.answers[np.arange(len(self.actual)), np.maximum(self.actual, 0)]
         return np.where(self.actual < 0, 1.0, 1.0 - own)
 
+    def mistakes(self) -> np.ndarray:
+        """Return the size of the error of every row, or 1.0 for a wrong class and 0.0 for the right one."""
+        if self.labels is None:
+            return np.abs(self.actual - self.answers[:, 0])
+        return (self.answers.argmax(axis=1) != self.actual).astype(np.float64)
+
     # ------------------------------------------------------------------ classes
     def confusion(self) -> list[list[int]]:
         """Return counts, actual by predicted; a last line for labels that are not a class of the model."""

@@ -17,19 +17,14 @@ from typing import Any
 
 from arboretum.errors import DataError
 
-__all__ = ["as_json", "fixed_size", "render"]
+__all__ = ["SHARED", "as_json", "fixed_size", "render"]
 
 _ASSETS = Path(__file__).parent / "assets"
-_SCRIPTS = (
-    "walk.js",
-    "tools.js",
-    "charts.js",
-    "outline.js",
-    "sheets.js",
-    "trees.js",
-    "panels.js",
-    "rows.js",
-    "page.js",
+# Elements, charts and the frame of any page; then the panels of a report.
+SHARED = tuple(_ASSETS / f"{name}.js" for name in ("tools", "charts", "sections"))
+_REPORT = tuple(
+    _ASSETS / f"{name}.js"
+    for name in ("walk", "outline", "sheets", "trees", "panels", "rows", "page")
 )
 
 
@@ -56,15 +51,20 @@ def _dumps(value: Any, **how: Any) -> str:
 
 
 def render(
-    title: str, payload: dict[str, Any], model: dict[str, Any], notes: Sequence[str] = ()
+    title: str,
+    payload: dict[str, Any],
+    model: dict[str, Any],
+    notes: Sequence[str] = (),
+    scripts: Sequence[Path] = _REPORT,
 ) -> str:
     """Return the page: ``payload`` is the data of the panels, ``model`` the steps and trees.
 
-    ``notes`` are sentences under the title.
+    ``notes`` are sentences under the title, ``scripts`` draw the panels.
     """
     packed = _dumps(model).encode()
     code = base64.b64encode(gzip.compress(packed, 9, mtime=0)).decode("ascii")
-    style, script = _read("page.css"), "\n".join(_read(name) for name in _SCRIPTS)
+    style = _read(_ASSETS / "page.css")
+    script = "\n".join(_read(path) for path in (*SHARED, *scripts))
     return _template().render(
         title=title,
         style=style,
@@ -78,16 +78,19 @@ def render(
 
 def fixed_size() -> int:
     """Return how many bytes the style and the scripts of every page take."""
-    return sum(len(_read(name).encode()) for name in ("page.html", "page.css", *_SCRIPTS))
+    files = (_ASSETS / "page.html", _ASSETS / "page.css", *SHARED, *_REPORT)
+    return sum(len(_read(path).encode()) for path in files)
 
 
 @cache
-def _read(name: str) -> str:
-    return (_ASSETS / name).read_text("utf-8")
+def _read(path: Path) -> str:
+    return path.read_text("utf-8")
 
 
 @cache
 def _template() -> Any:
     from jinja2 import Environment
 
-    return Environment(autoescape=True, keep_trailing_newline=True).from_string(_read("page.html"))
+    return Environment(autoescape=True, keep_trailing_newline=True).from_string(
+        _read(_ASSETS / "page.html")
+    )

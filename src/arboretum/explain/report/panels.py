@@ -10,6 +10,7 @@ import numpy as np
 from arboretum.errors import DataError, ParameterError
 from arboretum.explain.dependence.model_function import ModelFunction
 from arboretum.explain.report import effects_panel, history
+from arboretum.explain.report.beeswarm import beeswarm_of
 from arboretum.explain.report.budget import PAGE_BYTES, Budget
 from arboretum.explain.report.data_sheet import columns_of, duplicates_of, hints_of, unseen_of
 from arboretum.explain.report.inputs import groups_of, target_of, whole_groups
@@ -21,6 +22,7 @@ from arboretum.explain.report.ranked import Ranked
 from arboretum.explain.report.rows_panel import choose_rows, rows_panel
 from arboretum.explain.report.sheets_panel import sheets_panel, without_sheets
 from arboretum.explain.report.trees_panel import rules_panel, trees_panel
+from arboretum.explain.report.weak_groups import groups_on_page
 from arboretum.explain.worksheet.family import Given
 from arboretum.structure.condition import format_category
 
@@ -97,6 +99,7 @@ class PanelMaker:
             ("columns", self._columns),
             ("learning curve", self._history),
             ("importances", self._importances),
+            ("SHAP values", self._beeswarm),
             ("curves", self._curves),
             ("pairs", self._pairs),
             ("rows", self._rows),
@@ -173,6 +176,8 @@ class PanelMaker:
         classes = self.judged.labels is not None
         actual = self.judged.actual
         self.payload["hints"] = hints_of(self.schema, self.matrix, actual, classes=classes)
+        if self.groups is None:
+            self.payload["weak"] = groups_on_page(self.schema, self.rows, self.judged.mistakes())
 
     def _history(self) -> None:
         found = {
@@ -192,6 +197,14 @@ class PanelMaker:
         self.payload["importances"] = panel
         self.order = effects_panel.order_of(panel, self.rows.shape[1])
         self.payload["order"] = self.order
+
+    def _beeswarm(self) -> None:
+        if self.wanted == "none":  # every dot is the value of a row
+            return
+        labels = self.payload["labels"]
+        found = beeswarm_of(self.model, self.rows, self.budget, labels, self.seed)
+        if found is not None:
+            self.payload["beeswarm"] = found
 
     def _curves(self) -> None:
         self.payload["dependence"] = effects_panel.dependence_of(

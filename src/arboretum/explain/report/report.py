@@ -12,6 +12,7 @@ import html
 import os
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -22,11 +23,13 @@ from arboretum.data.column_warnings import one_warning
 from arboretum.explain.pipeline import anatomy_of, open_pipeline
 from arboretum.explain.report.inputs import (
     has_column,
+    lines_about,
     one_target,
     rows_wanted,
     take_ids,
     target_column,
     targets_shown,
+    with_labels,
 )
 from arboretum.explain.report.page import render
 from arboretum.explain.report.panels import PanelMaker
@@ -84,6 +87,8 @@ def report(
     ids: Any = None,
     title: str | None = None,
     target: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    about: Mapping[str, str] | None = None,
     output: int | None = None,
     random_state: int = 0,
     progress_bar: bool | None = None,
@@ -118,6 +123,11 @@ def report(
         The heading; the name of the model by default.
     target : str, optional
         The name of y in the page.
+    labels : dict from str to str, optional
+        Names of columns for people: the page shows them in place of the names in the table.
+    about : dict from str to str, optional
+        Lines for the overview, such as who made the model, from what, and for what:
+        ``{"made by": …, "made from": …, "made for": …}``.
     output : int, optional
         The target to show, counted from 0, of a model of several targets; y has all of them. By default the
         page has a menu of all targets, or, if the model is too large for that, the first.
@@ -146,6 +156,7 @@ def report(
         train = (take_ids(model, train[0], ids)[0], *train[1:])
     opened = open_pipeline(model, "report")
     model, X, train = opened.model, opened.table(X), opened.pair(train)
+    model, X, train = with_labels(model, X, train, labels)
     wanted, n_targets = rows_wanted(rows), anatomy_of(model, "report").n_targets
     makers = []
     for k in targets_shown(model, output):
@@ -169,6 +180,7 @@ def report(
         maker.budget.share(len(makers))
     _make_panels(makers, progress_bar)
     first, *others = makers
+    first.payload["overview"]["lines"] = lines_about(about)
     heading = title or f"{type(model).__name__}: {_what(makers)}"
     began = time.perf_counter()
     payload, part = first.payload, first.model_part()

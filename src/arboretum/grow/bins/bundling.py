@@ -264,10 +264,15 @@ class PairsInUse:
         )
 
 
-def pairs_in_use(bins: Bins) -> PairsInUse:
-    """Return how the rows of some bins with codes, every feature in a column of its own, use the columns."""
+def pairs_in_use(bins: Bins, before: PairsInUse | None = None) -> PairsInUse:
+    """Return how the rows of some bins with codes, every feature in a column of its own, use the columns.
+
+    The rows ``before`` are included; of pairs that they use, no more is looked for.
+    """
     n, n_rows = bins.n_features, bins.n_rows
-    n_used, together = np.zeros(n, np.int64), np.zeros((n, n), bool)
+    if before is None:
+        before = PairsInUse(np.zeros(n, np.int64), np.zeros(n, bool), np.zeros((n, n), bool))
+    n_used, together = before.n_used.copy(), before.together.copy()
     small = np.flatnonzero((bins.n_bins < BYTE) & (bins.n_bins > 0) & ~bins.has_missing)
     codes, default = bins.codes, bins.default_bin[small].astype(np.uint8)
     for start in range(0, n_rows, _TESTED):
@@ -281,7 +286,7 @@ def pairs_in_use(bins: Bins) -> PairsInUse:
             met = (bits[apart] & bits[k]).any(axis=1)
             others = small[apart[met]]
             together[f, others] = together[others, f] = True
-    return PairsInUse(n_used, bins.has_missing.copy(), together)
+    return PairsInUse(n_used, bins.has_missing | before.has_missing, together)
 
 
 def bundle_parts(bins: Bins, pairs: PairsInUse, n_rows: int, max_conflict: float = 0.0) -> Bins:

@@ -27,9 +27,10 @@ _SHARE = 0.99  # of the rows that must have bins
 def every_category(counts: np.ndarray, has_missing: bool = False) -> np.ndarray:
     """Keep all categories up to the last that occurs; beyond 65,535 of them, the most frequent.
 
-    >>> every_category(np.array([3, 0, 5])).tolist()
+    >>> every_category(np.array([3, 0, 5, 0])).tolist()
     [0, 1, 2]
     """
+    counts = np.trim_zeros(counts, "b")
     if len(counts) <= MOST_BINS:
         return np.arange(len(counts), dtype=np.int32)
     return np.sort(np.argsort(-counts, kind="stable")[:MOST_BINS]).astype(np.int32)

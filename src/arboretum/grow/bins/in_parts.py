@@ -28,11 +28,20 @@ if TYPE_CHECKING:
     from arboretum.grow.bins.bundling import PairsInUse
     from arboretum.predict.ensemble import Ensemble
 
-__all__ = ["TableInParts", "answers_of", "learn_bins_in_parts"]
+__all__ = ["TableInParts", "answers_of", "learn_bins_in_parts", "rows_to_sample"]
 
 
 class TableInParts(ABC):
-    """A table of ``shape`` (rows, columns), which all methods read part by part."""
+    """A table of ``shape`` (rows, columns), which all methods read part by part.
+
+    Attributes
+    ----------
+    expected : int64 array or None
+        Rows that `take` will probably be called with. A table that is read in passes may keep them while it
+        learns.
+    """
+
+    expected: np.ndarray | None = None
 
     @property
     @abstractmethod
@@ -93,6 +102,16 @@ class TableInParts(ABC):
         """Update a hash with the rows, for the fingerprint of a snapshot."""
 
 
+def rows_to_sample(n_rows: int, size: int, seed: int) -> np.ndarray:
+    """Return the rows that bins are found from.
+
+    >>> rows_to_sample(3, 10, seed=0)
+    array([0, 1, 2])
+    """
+    rows = sample_rows(n_rows, size, seed)
+    return np.arange(n_rows) if rows is None else rows
+
+
 def learn_bins_in_parts(
     table: TableInParts, schema: Schema, rules: BinRules, weight: np.ndarray | None, n_jobs: int
 ) -> Bins:
@@ -100,8 +119,7 @@ def learn_bins_in_parts(
     rules.check()
     n = table.n_rows
     numbers = any(column.kind != "categorical" for column in schema.columns)
-    rows = sample_rows(n, rules.sample, rules.seed) if numbers else np.empty(0, np.int64)
-    rows = np.arange(n) if rows is None else rows
+    rows = rows_to_sample(n, rules.sample, rules.seed) if numbers else np.empty(0, np.int64)
     sample = table.take(rows)
     counts = table.category_counts(schema)
     if weight is not None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Protocol
 
+from arboretum.predict.engines.bit_tables import BitTableEngine
 from arboretum.predict.engines.bitmask import MaskEngine
 from arboretum.predict.engines.packed import PackedEngine
 from arboretum.predict.engines.tournament import TournamentEngine
@@ -48,7 +49,13 @@ class Engine(Protocol):
         """
 
 
-ENGINES: list[type[Engine]] = [PackedEngine, TournamentEngine, MaskEngine, WalkEngine]
+ENGINES: list[type[Engine]] = [
+    PackedEngine,
+    BitTableEngine,
+    TournamentEngine,
+    MaskEngine,
+    WalkEngine,
+]
 
 
 def choose(trees: Terms, n_rows: int) -> Engine:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from arboretum.engine.predict.tournament import Tournament
     from arboretum.predict.sum import Terms
 
-__all__ = ["TournamentEngine"]
+__all__ = ["TournamentEngine", "lay_grid", "lists_of"]
 
 
 class TournamentEngine:
@@ -79,12 +79,9 @@ def _arrange(
 
     inner = nodes.kind != LEAF
     leaves = int(np.add.reduceat(~inner, nodes.start[:-1], dtype=np.int64).max())
-    lists = np.full((len(used.features), 2), -1, np.int64)
-    lists[used.of_node[inner], nodes.missing_child[inner]] = 0
-    n_lists = int(np.count_nonzero(lists == 0))
-    lists[lists == 0] = np.arange(n_lists)
+    lists, n_lists = lists_of(used.of_node[inner], nodes.missing_child[inner], len(used.features))
     n_trees = len(nodes.start) - 1
-    grid, guess, look = _lay_grid(used.cuts, used.cuts_start)
+    grid, guess, look = lay_grid(used.cuts, used.cuts_start)
     layout = Tournament(
         features=used.features,
         cuts=used.cuts,
@@ -107,7 +104,21 @@ def _arrange(
     return layout._replace(values=np.ascontiguousarray(values.transpose(0, 2, 1)))
 
 
-def _lay_grid(cuts: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def lists_of(column: np.ndarray, side: np.ndarray, n_columns: int) -> tuple[np.ndarray, int]:
+    """Return the list of codes of every column by the side of missing values, -1 if not needed; how many.
+
+    >>> lists_of(np.array([0, 1, 1]), np.array([1, 0, 1]), 2)
+    (array([[-1,  0],
+           [ 1,  2]]), 3)
+    """
+    lists = np.full((n_columns, 2), -1, np.int64)
+    lists[column, side] = 0
+    n_lists = int(np.count_nonzero(lists == 0))
+    lists[lists == 0] = np.arange(n_lists)
+    return lists, n_lists
+
+
+def lay_grid(cuts: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Lay an even grid over the cuts of every column; see `Tournament`.
 
         cells   |    |    |    |    |     a value of the third cell lies above the first two cuts and below

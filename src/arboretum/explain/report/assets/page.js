@@ -6,20 +6,14 @@
   const M = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
   const menu = document.getElementById("targets"), pages = [[P, M], ...(P.targets ? P.targets.others.map((p, k) => [p, M.others[k]]) : [])];
   if (pages.length > 1) menu.append(choice("Target", P.targets.names.map(n => short(n, 40)), k => draw(...pages[k])));
-  const seen = new IntersectionObserver(entries => entries.forEach(e => { const link = document.querySelector(`#contents a[href="#${e.target.id}"]`); if (e.isIntersecting && link) { document.querySelectorAll("#contents a").forEach(a => a.classList.remove("here")); link.classList.add("here"); } }), { rootMargin: "-20% 0px -70% 0px" });
-  const root = document.documentElement;
   draw(P, M);
-  document.getElementById("look").addEventListener("click", () => {
-    const dark = root.dataset.look ? root.dataset.look === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-    root.dataset.look = dark ? "light" : "dark";
-  });
-  root.dataset.ready = "yes";
+  lightOrDark();
+  document.documentElement.dataset.ready = "yes";
 
   function draw(P, M) {
   P.unit = scoreOf(P, M).unit;
   P.sizes = P.columns.map(c => c.words ? c.words.length : 0);
-  const main = document.getElementById("main"), contents = document.getElementById("contents"), o = P.overview;
-  clear(main); clear(contents);
+  const o = P.overview;
   document.getElementById("headline").textContent = P.headline;
   document.getElementById("lead").textContent = `${P.labels ? "Classification" : P.task === "ranking" ? "Ranking" : "Regression"} of ${P.target} from ${plural(o.columns, "column")}, tested on ${plural(o.rows, "row")}.${P.of_targets ? ` The model predicts ${P.of_targets[1]} targets at once; this page ${pages.length > 1 ? "shows one of them at a time, now" : "is about"} target ${P.of_targets[0] + 1} of ${P.of_targets[1]}.` : ""}`;
   document.getElementById("end").textContent = `Made by arboretum ${o.versions[0][1]}. ${P.rows.x.length ? `This page contains ${plural(P.rows.x.length, "row")} of your data in full (rows="none" leaves them out)` : "This page contains no row of your data"}; everything else is counts, means and the model itself. It loads nothing from the network.`;
@@ -34,7 +28,9 @@
     P.confusion && ["confusion", "Right and wrong answers", "Each row is an actual class, each column a predicted one; correct predictions are on the diagonal.", () => confusion(P)],
     P.class_curves && P.labels.length > 1 && ["curves", P.labels.length === 2 ? "ROC, precision, calibration" : "Curves by class", "ROC: closer to the upper left corner is better; the dashed line is guessing. Calibration: on the dashed line, of the rows predicted with 70 %, 70 in 100 are of the class; the band is two standard errors.", () => classCurves(P)],
     P.residuals && ["residuals", "Residuals", "Error = actual − predicted. A shapeless cloud around zero is good; a curve or a funnel means the model missed a pattern.", () => residuals(P)],
+    P.weak && P.weak.length && ["weak", "Where the model is weak", "Groups of rows, by the values of one column, for which the model errs more than for all others, beyond what chance explains.", () => weakGroups(P.weak, P.labels)],
     P.importances.length && ["importances", "Importances", "How much the model relies on each column, measured in several ways. Gain, cover and splits are computed from the trees; permutation and SHAP from the predictions. Columns with the same information split the credit.", () => importances(P)],
+    P.beeswarm && ["beeswarm", "Direction of effects", `Every dot is a row: how far its value of the column moves its ${P.labels ? "score" : "prediction"} to the right (higher) or to the left (lower)${P.beeswarm.of ? `, for “${short(P.beeswarm.of, 24)}”` : ""}. Blue dots have low values, orange dots high ones; grey dots have words or no value.`, () => beeswarm(P)],
     P.dependence.length && ["dependence", "Partial dependence", "The average prediction if every row had this value and kept all others. Thin lines are single rows; where they cross, another column changes the effect.", () => dependence(P)],
     (P.pairs.list.length || P.pairs.why) && ["pairs", "Pairs", "Columns that act together: the joint effect of two columns beyond the sum of their separate effects.", () => pairs(P)],
     M.trees.length && ["trees", M.trees.length === 1 ? "The tree" : "The trees", "Rows start at the top and follow the branch that their value fits. Colours show the prediction of a node and how certain it is. Click a node for its figures and its worksheet.", () => { trees = treePanel(P, M, sheets.node); return trees.whole; }],
@@ -47,13 +43,7 @@
     P.proximity && ["proximity", "Proximity map", "The rows of this page on a plane: two rows are close if many trees send them to the same leaf.", () => proximity(P)],
     P.pruning && ["pruning", "Pruning", "The error on held-out rows of every pruned tree, from a single leaf to the full tree; lower is better.", () => pruning(P)],
   ].filter(Boolean);
-  for (const [id, name, how, make] of list) {
-    const place = el("section", { id, "aria-labelledby": id + "-name" }, el("h2", { id: id + "-name" }, name), el("p", { class: "how" }, how));
-    main.append(place);
-    contents.append(el("a", { href: "#" + id }, name));
-    place.append(make());
-  }
-  main.querySelectorAll("section").forEach(place => seen.observe(place));
+  putSections(list);
   window.report = { payload: P, model: M, predict: row => answerOf(P, M, asRow(row)), trees };
   }
-})().catch(problem => { document.getElementById("main").append(el("p", { class: "hint" }, "This page could not be drawn: " + problem.message)); document.documentElement.dataset.ready = "failed"; throw problem; });
+})().catch(notDrawn);

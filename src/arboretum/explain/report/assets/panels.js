@@ -13,7 +13,7 @@ function overview(P) {
   box.append(el("p", { class: "note" }, P.train_figures ? `Measured on ${plural(o.rows, "row")}; the small print has ${o.oob_figures ? "the out-of-bag predictions of" : "the same figure on"} the ${plural(o.train_rows, "training row")}. ${o.oob_figures ? "A forest fits its own training rows almost perfectly, so only rows that a tree did not see are compared. " : "A large gap means the model memorised its training rows. "}`
     : `Measured on ${plural(o.rows, "row")}. If the model was fitted on these rows, the figures are too optimistic. `, `The range is a 95 % confidence interval (200 bootstrap samples of the ${P.task === "ranking" ? "groups" : "rows"}).`));
   const changed = o.parameters.filter(p => !p[2]), usual = o.parameters.filter(p => p[2]);
-  const lines = [["model", o.model], ["what it is", o.about], ["task", P.labels ? `classification of ${P.target}: ${plural(P.labels.length, "class", "classes")}: ${P.labels.slice(0, 8).map(l => short(l, 20)).join(", ")}${P.labels.length > 8 ? ", …" : ""}` : P.task === "ranking" ? `ranking by ${P.target}; only the order inside a group matters` : `regression of ${P.target}`],
+  const lines = [...o.lines || [], ["model", o.model], ["what it is", o.about], ["task", P.labels ? `classification of ${P.target}: ${plural(P.labels.length, "class", "classes")}: ${P.labels.slice(0, 8).map(l => short(l, 20)).join(", ")}${P.labels.length > 8 ? ", …" : ""}` : P.task === "ranking" ? `ranking by ${P.target}; only the order inside a group matters` : `regression of ${P.target}`],
     ["data", `${plural(o.rows, "row")}, ${plural(o.columns, "column")}${o.used < o.rows ? `; computed from a sample of ${fmt(o.used)} rows` : ""}`], o.train_rows ? ["training rows", fmt(o.train_rows)] : null,
     o.trees ? ["size", `${plural(o.trees, "tree")}, ${plural(o.leaves, "leaf", "leaves")}, depth ${o.depth}`] : o.n_rules !== undefined ? ["size", plural(o.n_rules, "rule")] : null,
     o.members ? ["members", o.members.map(m => `${m[0]} (${m[1]})`).join(", ")] : null, o.oob_score !== undefined ? ["out-of-bag score", fmt(o.oob_score)] : null, o.interrupted ? ["interrupted", "after " + o.interrupted] : null,
@@ -127,6 +127,26 @@ function importances(P) {
   const compare = kinds.length > 1 ? el("details", null, el("summary", null, "All kinds side by side"), tall(plural(used.length, "column"), table(["column", ...kinds.map(k => k.kind.replace("_", " "))], used.map(f => [short(P.columns[f].name, 30), ...kinds.map((k, i) => { const top = Math.max(...k.value.map(v => v || 0)) || 1; return el("td", { style: { background: `color-mix(in srgb, var(--c0) ${Math.round(45 * Math.max(0, k.value[f] || 0) / top)}%, transparent)` } }, `${fmt(k.value[f] || 0, 3)}  (${ranks[i][f]})`); })]))), el("p", { class: "note" }, "In brackets: the rank of the column by this measure.")) : null;
   const twins = P.duplicates.length ? el("p", { class: "note" }, `${P.duplicates.slice(0, 5).map(g => sameColumns(P, g)).join("; ")}: these carry the same information, so each may show only a part of the credit.`) : null;
   return el("div", null, el("div", { class: "controls" }, buttons), place, twins, compare);
+}
+function beeswarm(P) {
+  const B = P.beeswarm, height = 34;
+  return el("div", null, drawn(w => swarm(w, P, B, height)), el("p", { class: "note" }, `SHAP values of ${plural(B.rows, "row")}, in ${P.unit}; the columns with the largest ones come first.`));
+}
+function swarm(width, P, B, height) {
+  const left = Math.min(150, Math.max(64, width * 0.28)), every = B.lines.flatMap(l => l.shap), x = scale(extent(every), [left + 8, width - 10]), bottom = B.lines.length * height + 6, at = ticks(...extent(every), Math.max(2, Math.floor((width - left) / 80))), text = axisFormat(at);
+  const picture = svg("svg", { width, height: bottom + 26, viewBox: `0 0 ${width} ${bottom + 26}`, role: "img", "aria-label": "SHAP values of rows, column by column" });
+  at.forEach(t => picture.append(svg("line", { class: t ? "gridline" : "zero", x1: x(t), x2: x(t), y1: 2, y2: bottom }), svg("text", { class: "quiet", x: x(t), y: bottom + 16, "text-anchor": "middle", "font-size": 11.5 }, text(t))));
+  B.lines.forEach((line, k) => {
+    const column = P.columns[line.f], middle = k * height + height / 2 + 2, known = line.value.filter(v => v !== null).sort((a, b) => a - b), taken = new Map();
+    picture.append(svg("text", { x: left - 6, y: middle + 4, "text-anchor": "end" }, short(column.name, Math.floor(left / 6.6))));
+    line.shap.forEach((v, i) => {
+      const place = Math.round(x(v) / 4), n = taken.get(place) || 0, value = line.value[i];
+      taken.set(place, n + 1);
+      const off = Math.max(-14, Math.min(14, (n % 2 ? 3 : -3) * Math.ceil(n / 2))), share = known.length > 1 ? known.indexOf(value) / (known.length - 1) : 0.5;
+      picture.append(svg("circle", { cx: x(v).toFixed(1), cy: (middle + off).toFixed(1), r: 2.4, opacity: 0.85, fill: column.words || value === null ? css("c7") : blend(share), ...tipped(`${column.name}: ${valueOf(column, value)}\nmoves the ${P.labels ? "score" : "prediction"} by ${fmt(v, 3)}`) }));
+    });
+  });
+  return picture;
 }
 function dependence(P) {
   const list = P.dependence, place = el("div"), K = P.labels ? P.labels.length : 1, two = K === 2;

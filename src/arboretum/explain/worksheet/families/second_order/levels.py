@@ -5,14 +5,14 @@ Nodes are numbered in the order they are made, so the children of one level stan
     split in order   0 | 1 2 | 4 5 6        first children   1 | 3 5 | 7 9 11
     level            0 |  1  |   2
 
-No two levels in a row have the same cut: once made, it gains nothing a second time.
+No two levels in a row have the same cut. A later one may: a node that refused it has been divided since.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from arboretum.structure.tree import SUBSET, Tree
+from arboretum.structure.tree import Tree
 
 __all__ = ["levels_of", "nodes_at", "takers"]
 
@@ -23,8 +23,8 @@ def levels_of(tree: Tree) -> np.ndarray:
     inner = np.flatnonzero(~tree.is_leaf)
     now, before = -1, None
     for node in inner[np.argsort(tree.first_child[inner])].tolist():
-        question = _question(tree, node)
-        now, before = now + (question != before), question
+        cut = tree.split_of(node)
+        now, before = now + (cut != before), cut
         level[node] = now
         first = int(tree.first_child[node])
         level[first : first + 2] = now + 1
@@ -41,12 +41,3 @@ def nodes_at(tree: Tree, level: int) -> list[int]:
     split = np.where(tree.is_leaf, len(tree), levels_of(tree))
     made = np.where(tree.parent < 0, -1, split[tree.parent])
     return np.flatnonzero((made < level) & (level <= split)).tolist()
-
-
-def _question(tree: Tree, node: int) -> tuple[object, ...]:
-    """Return the cut of a node; equal for nodes of one level."""
-    question = int(tree.feature[node]), int(tree.missing_child[node])
-    if tree.kind[node] != SUBSET:
-        return *question, float(tree.threshold[node])
-    start, f = int(tree.bits_start[node]), int(tree.feature[node])
-    return *question, tuple(tree.categories_of(start, f)[0])
