@@ -267,7 +267,7 @@ class Forest(HasMembers, OutOfBagAttributes, Interruptible, ModelOfTrees):
         return self._tree()
 
     @property
-    def estimators_(self) -> list[Any]:  # type: ignore[override]
+    def estimators_(self) -> list[Any]:
         """The trees as estimators that share the arrays of the forest."""
         self._check_fitted()
         cache = self.__dict__.setdefault("_cache", {})

@@ -76,12 +76,12 @@ class FittedTree(Tree):
 
     # ------------------------------------------------------------------ arrays
     @property
-    def feature(self) -> np.ndarray:  # type: ignore[override]
+    def feature(self) -> np.ndarray:
         """The column that a node splits on, int; -2 at a leaf."""
         return self.__dict__["feature_or_mark"]
 
     @property
-    def threshold(self) -> np.ndarray:  # type: ignore[override]
+    def threshold(self) -> np.ndarray:
         """The threshold of a node, float64; -2 at a leaf, NaN where a node tests no number."""
         return self.__dict__["threshold_or_mark"]
 
