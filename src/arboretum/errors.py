@@ -3,7 +3,6 @@
     ArboretumError
     ├── ParameterError   a parameter is unknown, mistyped or out of range      (also ValueError, TypeError)
     ├── DataError        a table cannot be used: which column, which rows, why (also ValueError)
-    │   └── DataTypeError   it is of a type that cannot be used                (also TypeError)
     ├── ModelFileError   a file is not a model, is damaged or is too new       (also ValueError)
     └── WorkerError      workers of a cluster were lost too often              (also RuntimeError)
 
@@ -24,10 +23,6 @@ class ParameterError(ArboretumError, ValueError, TypeError):
 
 class DataError(ArboretumError, ValueError):
     """A table cannot be used as it is."""
-
-
-class DataTypeError(DataError, TypeError):
-    """A table or target is of a type that cannot be used, such as a sparse target."""
 
 
 class ModelFileError(ArboretumError, ValueError):

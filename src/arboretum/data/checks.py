@@ -42,7 +42,7 @@ _BLOCK = 1 << 16  # entries checked together: small enough for the cache
 
 
 class DataTypeError(DataError, TypeError):
-    """A cell or a column name has a type that no table can have; also a TypeError."""
+    """A cell, a column name or a target has a type that no table can have; also a TypeError."""
 
 
 def list_rows(rows: Sequence[int] | np.ndarray, limit: int = 5) -> str:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from arboretum.data.checks import check_values, list_rows, warn_caller
+from arboretum.data.checks import DataTypeError, check_values, list_rows, warn_caller
 from arboretum.data.table import array_of_lists, is_sparse, unmask
 from arboretum.data.values import (
     Raw,
@@ -25,7 +25,7 @@ from arboretum.data.values import (
     sort_values,
     value_family,
 )
-from arboretum.errors import DataError, DataTypeError
+from arboretum.errors import DataError
 
 __all__ = ["encode_classes", "numbers", "raw_target", "weights"]
 

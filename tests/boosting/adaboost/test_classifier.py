@@ -429,7 +429,7 @@ def test_weights_without_a_number_end_boosting_with_a_warning(kind):
     X, y = load_breast_cancer(return_X_y=True)
     model = AdaBoostClassifier(n_estimators=30, learning_rate=300.0, algorithm=kind)
     with pytest.warns(
-        UserWarning, match=r"have reached infinite values in round .* smaller learning_rate"
+        UserWarning, match=r"have reached infinite values, in round .* smaller learning_rate"
     ):
         model.fit(X, y)
     assert model.stop_ == "overflow"
