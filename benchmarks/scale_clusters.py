@@ -143,6 +143,13 @@ def _ray(n: int, trees: int, workers: int) -> Callable[[], Any]:
     return fit
 
 
+def _peak() -> float:
+    """Return the most memory this process has had, in MB."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
 # ---------------------------------------------------------------------- turns
 def _clocked(fit: Callable[[], Any]) -> tuple[float, Any]:
     began = time.perf_counter()
@@ -212,6 +219,8 @@ def main() -> None:
     for _ in range(given.turns):
         _turn(fits, seconds)
     _report(seconds)
+    if {"dask", "peers"} & set(given.only):
+        print(f"largest Dask worker: {max(client.run(_peak).values()):.0f} MB at its peak")
     for end in ends:
         end()
 

@@ -36,7 +36,7 @@ GROW_LOOPS = {
     "engine/second_order/exact_levels.py": "_grow",
     "engine/second_order/grow.py": "grow",
     "engine/second_order/rounds.py": "grow_rounds",
-    "grow/batches.py": "BatchGrower._grow",
+    "grow/sharded/batches.py": "BatchGrower._grow",
     "engine/presorted/grow.py": "grow_tree",
     "engine/depth_first/grow.py": "grow_trees",
     "grow/exact/levels.py": "grow_levels",

@@ -1,4 +1,4 @@
-"""Forty faults, seeded one at a time into a copy of the package: do the tests catch them?
+"""Forty-four faults, seeded one at a time into a copy of the package: do the tests catch them?
 
     python -m tests.seeded_faults                 # all of them, some minutes of CPU time
     python -m tests.seeded_faults --only shap     # a family, or numbers: 3 17
@@ -210,7 +210,8 @@ FAULTS = (
     Fault(
         "friedman", "prior of classes smoothed",
         "boosting/loss/classes.py",
-        "return total / total.sum()", "return (total + 1.0) / (total.sum() + n_classes)",
+        "return np.bincount(codes, None, n_classes) / len(codes)",
+        "return (np.bincount(codes, None, n_classes) + 1.0) / (len(codes) + n_classes)",
         ("boosting/friedman/test_gradient_boosting.py::test_starts_are_scikit_learns",),
     ),
     Fault(
@@ -263,6 +264,32 @@ FAULTS = (
         "longest = min(rules.max_cat_threshold, (used + 1) // 2)",
         "longest = min(rules.max_cat_threshold, used // 2)",
         ("engine/second_order/test_categories.py",),
+    ),
+    # ------------------------------------------------------------------ rows in shards
+    Fault(
+        "shards", "rows are rounded by their places in a shard",
+        "engine/second_order/pack.py",
+        "entries[i] = _entry(i, i + shift,", "entries[i] = _entry(i, i,",
+        ("engine/second_order/test_shard.py",),
+    ),
+    Fault(
+        "shards", "a node divided in vain loses its rows' sums",
+        "engine/second_order/batch.py",
+        "if left >= 0 and leaf_of_node[left] < 0:", "if left >= 0 and leaf_of_node[left] < -1:",
+        ("engine/second_order/test_batch.py",),
+    ),
+    Fault(
+        "shards", "a shard that was made again has the derivatives of other margins",
+        "boosting/second_order/rows.py",
+        "self._round, self._before = m, len(self._done)", "self._round, self._before = m, 0",
+        ("boosting/second_order/test_sharded.py",),
+    ),
+    Fault(
+        "shards", "drawn rows: the others are not added to the margins",
+        "grow/sharded/shard.py",
+        "self._tree.leaf_of[others] = self._walk(tree, others)",
+        "self._tree.leaf_of[others] = 0",
+        ("boosting/second_order/test_sharded.py",),
     ),
     # ------------------------------------------------------------------ predictions, SHAP, metrics, files
     Fault(

@@ -10,7 +10,19 @@ from arboretum.cli.app import app
 
 
 def run(*words: object):
-    """Run ``arboretum words...``; the result has exit_code, stdout and stderr."""
+    """Run ``arboretum words...``; the result has exit_code, stdout and stderr.
+
+    Without ``--model``, ``train`` grows a single tree, which is fast.
+    """
+    return run_as_typed(*words, *_single_tree(words))
+
+
+def _single_tree(words: tuple[object, ...]) -> tuple[str, ...]:
+    return ("--model", "cart") if words[:1] == ("train",) and "--model" not in words else ()
+
+
+def run_as_typed(*words: object):
+    """Run ``arboretum words...`` with nothing added."""
     environment = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
     words = [str(word) for word in words]
     return CliRunner().invoke(app, words, env=environment, prog_name="arboretum")

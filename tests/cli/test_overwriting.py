@@ -110,7 +110,7 @@ def test_force_replaces_other_kinds_and_the_same_kind_needs_none(room):
     ok("train", "d.csv", "-t", "fate", "-o", "empty.arb")
 
 
-@pytest.mark.parametrize("name", ["train.csv", "test.csv", "model.arb", "tree.png"])
+@pytest.mark.parametrize("name", ["train.csv", "test.csv", "model.arb", "compare.html"])
 def test_demo_leaves_files_of_its_users_alone(tmp_path, name):
     (tmp_path / name).write_text("mine")
     code, line = fails("demo", "-o", tmp_path)
@@ -120,7 +120,8 @@ def test_demo_leaves_files_of_its_users_alone(tmp_path, name):
     assert list(tmp_path.iterdir()) == [tmp_path / name]
 
 
-def test_demo_runs_twice_in_one_place(tmp_path):
+def test_demo_runs_twice_in_one_place(tmp_path, monkeypatch):
+    monkeypatch.setattr("arboretum.cli.commands.demo._SECONDS", 1.0)
     for _ in range(2):
         assert run("demo", "-o", tmp_path / "demo").exit_code == 0
 

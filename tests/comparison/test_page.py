@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from arboretum.comparison.page import _payload
 from tests.comparison.comparison_tables import of_classes, of_numbers
 
 CHROMIUM = next(
@@ -20,6 +21,15 @@ def test_a_page_is_one_file_with_its_data():
     assert "http://" not in made.html.replace("http://www.w3.org", "")
     assert len(made.html) < 300_000
     assert made.path is None
+
+
+def test_the_small_tree_has_worksheets_of_all_its_splits():
+    result = of_classes()
+    payload = _payload(result, 0)
+    tree = result.fitted("tree of 8 leaves").tree_
+    assert len(payload["sheets"]) == tree.n_leaves - 1
+    assert payload["sheets"][0]["facts"]["rows"] == 160
+    assert payload["hard"]["rows"] == []
 
 
 @pytest.fixture(scope="module")

@@ -80,6 +80,16 @@ def test_any_partition_on_any_workers(seed, n, places, number, name, weighted):
     assert to_bytes(found) == to_bytes(expected)
 
 
+def test_one_row():
+    X = np.array([[1.0, 2.0]])
+    for make in (arboretum.LGBMRegressor, arboretum.XGBRegressor):
+        expected = make(n_estimators=2).fit(X, [3.0])
+        with workers():
+            assert to_bytes(make(n_estimators=2).fit(Pieces([X[:0], X]), [3.0])) == to_bytes(
+                expected
+            )
+
+
 def test_names_of_columns_stand_for_arrays():
     X, y, w = table()
     expected = arboretum.LGBMClassifier(n_estimators=3)
@@ -92,6 +102,21 @@ def test_names_of_columns_stand_for_arrays():
     assert "begin" in seen
     assert to_bytes(found) == to_bytes(expected)
     assert list(found.evals_result_) == ["training", "valid_1"]
+
+
+def test_unseen_categories_of_held_out_rows_give_one_warning():
+    X, y, _ = table()
+    held = X[:9].assign(
+        city=["Bern", "Kiel", "Kiel", "Lima", "Metz", "Rome", "Kiel", "Bern", "Bern"]
+    )
+    expected = arboretum.LGBMClassifier(n_estimators=2)
+    with pytest.warns(UserWarning, match="unseen") as here:
+        expected.fit(X, y, eval_set=[(held, y[:9])])
+    found = arboretum.LGBMClassifier(n_estimators=2)
+    with workers(), pytest.warns(UserWarning, match="unseen") as there:
+        found.fit(cut(X, [100]), y, eval_set=[(cut(held, [2, 4]), y[:9])])
+    assert [str(one.message) for one in here] == [str(one.message) for one in there]
+    assert to_bytes(found) == to_bytes(expected)
 
 
 def test_small_collections_are_gathered():

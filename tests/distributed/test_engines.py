@@ -61,8 +61,15 @@ def boosted(X, y, weight, held, **more):
     return to_bytes(model.fit(X, y, sample_weight=weight, eval_set=held))
 
 
-@pytest.mark.parametrize(("number", "partitions"), [(1, 2), (2, 7), (3, 50), (3, 1)])
-@pytest.mark.parametrize("engine", ["dask", "ray"])
+LAYOUTS = [(1, 2), (2, 7), (3, 50), (3, 1)]
+_ON_RAY = [  # its actors take seconds to start
+    pytest.param("ray", *one, marks=[pytest.mark.slow] * (one != (2, 7))) for one in LAYOUTS
+]
+
+
+@pytest.mark.parametrize(
+    ("engine", "number", "partitions"), [*(("dask", *one) for one in LAYOUTS), *_ON_RAY]
+)
 def test_any_partition_on_any_number_of_workers(engine, number, partitions, request, monkeypatch):
     X, y, w = table()
     expected = boosted(X, y, w, [(X, y), (X[:50], y[:50])])
@@ -117,7 +124,7 @@ def test_partitions_in_memory_stay_on_their_workers(client, request):
     assert boosted(whole, "y", "w", None) == boosted(X, y, w, None)
 
 
-@pytest.mark.parametrize("engine", ["dask", "ray"])
+@pytest.mark.parametrize("engine", ["dask", pytest.param("ray", marks=pytest.mark.slow)])
 def test_errors_name_the_partition_and_the_worker(engine, request):
     X, y, _ = table()
     X.loc[299, "a"] = np.inf
@@ -127,6 +134,17 @@ def test_errors_name_the_partition_and_the_worker(engine, request):
     notes = "\n".join(error.value.__notes__)
     assert f"on {engine.capitalize()} " in notes
     assert "partitions " in notes
+
+
+def test_rows_that_are_known_without_computing(client):
+    import dask.array as da
+    import dask.dataframe as dd
+
+    X, _, _ = table(30)
+    ddf = dd.from_pandas(X[["a", "b"]], npartitions=2)
+    assert adapter.known_rows(ddf) is None
+    assert adapter.known_rows(ddf.to_dask_array()) is None
+    assert adapter.known_rows(da.zeros((40, 3), chunks=7)) == 40
 
 
 @pytest.mark.slow

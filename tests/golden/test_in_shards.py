@@ -6,7 +6,7 @@ import pytest
 
 from tests.golden.cases import all_cases
 from tests.golden.make import differences, read_lines, run
-from tests.grow.in_shards import in_shards
+from tests.grow.sharded.in_shards import in_shards
 
 FAMILIES = ("xgb", "lgbm", "ranking")
 

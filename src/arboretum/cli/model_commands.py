@@ -135,13 +135,13 @@ def _train(  # one parameter per option: typer reads the signature
         Path, typer.Option("-o", "--output", metavar="MODEL.arb", help="The model file to write.")
     ],
     model: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="NAME",
-            help=f"The model: {', '.join(MODELS)}.",
+            help=f"The model: {', '.join(MODELS)}; default: boosted, or lgbm for files beyond memory.",
             autocompletion=lambda: list(MODELS),
         ),
-    ] = "cart",
+    ] = None,
     task: AsTask = Task.auto,
     settings: Annotated[
         list[str] | None,

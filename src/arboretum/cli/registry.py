@@ -6,7 +6,6 @@ __all__ = ["ALIASES", "MODELS"]
 
 # name -> its classifier and its regressor (None if there is none)
 MODELS: dict[str, tuple[str | None, str | None]] = {
-    "boosted": ("BoostedTreesClassifier", "BoostedTreesRegressor"),
     "cart": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
     "id3": ("ID3Classifier", None),
     "c45": ("C45Classifier", None),
@@ -22,6 +21,7 @@ MODELS: dict[str, tuple[str | None, str | None]] = {
     "vote": ("VotingClassifier", "VotingRegressor"),
     "xgb": ("XGBClassifier", "XGBRegressor"),
     "lgbm": ("LGBMClassifier", "LGBMRegressor"),
+    "boosted": ("BoostedTreesClassifier", "BoostedTreesRegressor"),
 }
 
 # other common names, without capitals, hyphens and the word for the task

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from arboretum.cli.guard import UsageError, complain
 from arboretum.cli.models import find_estimator, parse_settings
 from arboretum.cli.reading import Reading
+from arboretum.cli.registry import MODELS
 from arboretum.cli.screen import stage
+from arboretum.cli.streaming import is_streamed
 
-__all__ = ["Training", "keep_partial", "make_model", "save_model"]
+__all__ = ["Training", "keep_partial", "make_model", "save_model", "with_model"]
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Training:
     data: Path
     target: str
     output: Path
-    model: str = "cart"
+    model: str | None = None  # None: `with_model` sets it
     task: str = "auto"
     settings: tuple[str, ...] = ()
     prune_cv: bool = False
@@ -39,9 +41,58 @@ class Training:
     reading: Reading = field(default_factory=Reading)
 
 
+# options of some models -> names for --model
+_OF_MODELS = {
+    "--prune-cv": "cart",
+    "--early-stopping": "xgb, lgbm or gbm",
+    "--curve": "xgb or lgbm",
+}
+
+
+def with_model(options: Training) -> Training:
+    """Set the model if there is no --model: boosted trees, or LGBM for files that are read batch by batch."""
+    if options.model is not None:
+        return options
+    if is_streamed(options.data):
+        return replace(options, model="lgbm")
+    for option, is_given in (
+        ("--prune-cv", options.prune_cv),
+        ("--early-stopping", options.early_stopping is not None),
+        ("--curve", options.curve is not None),
+    ):
+        if is_given:
+            raise UsageError(
+                f"{option} belongs to --model {_OF_MODELS[option]}: give it too; without --model, boosted "
+                "trees find their rounds themselves"
+            )
+    _refuse_foreign(options)
+    return replace(options, model="boosted")
+
+
+def _refuse_foreign(options: Training) -> None:
+    """Raise for a parameter that boosted trees do not have and other models do."""
+    own = find_estimator("boosted", "classification")().get_params()
+    for name in parse_settings(setting for setting in options.settings if setting != "help"):
+        able = [model for model in MODELS if name not in own and _has(model, name)]
+        if able:
+            raise UsageError(
+                f"--set {name}=… belongs to --model {' or '.join(able)}: give one of them; without --model, "
+                "boosted trees are trained"
+            )
+
+
+def _has(model: str, name: str) -> bool:
+    import arboretum
+
+    return any(
+        name in getattr(arboretum, kind)._get_param_names() for kind in MODELS[model] if kind
+    )
+
+
 def make_model(options: Training, task: str) -> Any:
     """Build the estimator; it raises for parameters that it does not have."""
     parameters = parse_settings(options.settings)
+    assert options.model is not None
     estimator = find_estimator(options.model, task)
     known = estimator().get_params()
     if options.prune_cv and not hasattr(estimator, "prune_cv"):

@@ -73,7 +73,7 @@ def compare(
         The name of y; by default the name of the series.
     time_limit : float, optional
         Seconds. Cheap models come first; a model that would not end in time is left out, with its reason.
-        Fits are not broken off, and compiling is not counted.
+        Baselines and the first model always run. Fits are not broken off, and compiling is not counted.
     resume : str or Path, optional
         A file for finished trials: a comparison that was killed goes on where it stopped.
     n_jobs : int, optional
@@ -122,13 +122,14 @@ def compare(
     trials = trials_of(question, plan, threads, int(random_state))
     if resume is not None:
         trials = stored(trials, resume, question, plan, int(random_state))
+    warnings = _warnings(question)
     entries, interrupted = run(found, trials, len(plan.splits), time_limit, progress_bar)
     return Comparison(
         question,
         plan,
         entries,
         measure,
-        _warnings(question),
+        warnings,
         time.perf_counter() - began,
         threads,
         int(random_state),

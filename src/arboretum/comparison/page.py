@@ -16,9 +16,11 @@ from arboretum.comparison.candidates import SMALL_TREE
 from arboretum.comparison.rows import agreement, rows_of_page, weak_groups_of
 from arboretum.comparison.sentences import chance, done, headline
 from arboretum.explain.report.data_sheet import columns_of, duplicates_of
-from arboretum.explain.report.page import render
+from arboretum.explain.report.page import SHEETS, render
 from arboretum.explain.report.report import Report
+from arboretum.explain.report.sheets_panel import short_sheet
 from arboretum.explain.text import export_text
+from arboretum.explain.worksheet.worksheet import worksheet
 from arboretum.registry import __version__
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ __all__ = ["make_page"]
 _SCRIPT = Path(__file__).parent / "assets" / "comparison.js"
 _MOST_COLUMNS = 20  # whose importance is shown
 _MOST_VALUES = 5  # of a hard row
+_MOST_CELLS = 200_000  # of a table whose worksheets are in the page
 
 
 def make_page(
@@ -39,7 +42,7 @@ def make_page(
     """Return the page; it is written if there is a path."""
     began = time.perf_counter()
     heading = title or f"Which model for {result.question.name}?"
-    page = render(heading, _payload(result, rows), {}, scripts=[_SCRIPT])
+    page = render(heading, _payload(result, rows), {}, scripts=[SHEETS, _SCRIPT])
     made = Report(page, None, {"page": time.perf_counter() - began}, heading)
     if path is not None:
         made.save(path)
@@ -67,7 +70,7 @@ def _payload(result: Comparison, n_shown: int) -> dict[str, Any]:
         "agreement": _agreement(result),
         "hard": rows_of_page(result, n_shown, order[:_MOST_VALUES]),
         "weak": weak_groups_of(result),
-        "tree": _small_tree(result),
+        **_small_tree(result, rows_shown=n_shown > 0),
         "warnings": result.warnings,
         "duplicates": [
             [schema.columns[f].name for f in group] for group in duplicates_of(schema, rows)
@@ -162,10 +165,18 @@ def _agreement(result: Comparison) -> dict[str, Any]:
     return {"models": names, "alike": [[_number(v) for v in row] for row in alike.tolist()]}
 
 
-def _small_tree(result: Comparison) -> str | None:
+def _small_tree(result: Comparison, *, rows_shown: bool) -> dict[str, Any]:
+    """Return the tree of 8 leaves as text, and the worksheets of its splits."""
     if not any(entry.name == SMALL_TREE for entry in result.ranked):
-        return None
-    return str(export_text(result.fitted(SMALL_TREE)))
+        return {"tree": None, "sheets": []}
+    model, question = result.fitted(SMALL_TREE), result.question
+    found: dict[str, Any] = {"tree": str(export_text(model)), "sheets": []}
+    if question.n_rows * len(question.encoded[0].columns) <= _MOST_CELLS:
+        book = worksheet(model, question.X, question.y)
+        splits = np.flatnonzero(model.tree_.n_children > 0).tolist()
+        sheets = [book.node(0, node).to_dict() for node in splits]
+        found["sheets"] = [short_sheet(one, rows_shown) for one in sheets]
+    return found
 
 
 def _column(one: dict[str, Any]) -> dict[str, Any]:

@@ -98,11 +98,14 @@ class Comparison:
 
     @cached_property
     def ranked(self) -> list[Entry]:
-        """The judged candidates, the best first."""
+        """The judged candidates, the best first; of equal ones baselines come last."""
         sign = -1.0 if self.measure.more else 1.0
-        judged = [entry for entry in self.entries if entry.is_judged]
-        key = {one.name: sign * self.estimate(one.name, self.measure.key).value for one in judged}
-        return sorted(judged, key=lambda one: (math.isnan(key[one.name]), key[one.name]))
+
+        def place(one: Entry) -> tuple[bool, float, bool]:
+            score = sign * self.estimate(one.name, self.measure.key).value
+            return math.isnan(score), score, one.candidate.kind == "baseline"
+
+        return sorted((entry for entry in self.entries if entry.is_judged), key=place)
 
     @cached_property
     def winner(self) -> str:

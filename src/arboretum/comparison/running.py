@@ -5,6 +5,7 @@
 
 Candidates come in the order of their cost, so a time limit leaves out the dear ones. A fit is never broken
 off: the limit is looked at between fits, and a model whose next folds would not fit into it ends early.
+Baselines and the first model always run.
 """
 
 from __future__ import annotations
@@ -99,13 +100,13 @@ def run(
     """
     entries = [Entry(one, reason=one.left_out) for one in found]
     waiting = [entry for entry in entries if not entry.reason]
-    clock, done = Pace(), 0
+    clock, done, has_model = Pace(), 0, False
     with _shown(len(waiting) * n_folds, bar) as step:
         for number, entry in enumerate(waiting):
             try:
                 for fold in range(n_folds):
                     step(done + fold, f"{entry.name}, fold {fold + 1} of {n_folds}")
-                    if _is_late(entry, clock, time_limit, n_folds - fold):
+                    if has_model and _is_late(entry, clock, time_limit, n_folds - fold):
                         break
                     entry.trials.append(trials(entry.candidate, fold))
             except KeyboardInterrupt:
@@ -116,14 +117,15 @@ def run(
                 return entries, True
             except Exception as error:  # another model may suit the table
                 entry.drop(_reason(error))
+            has_model |= entry.is_judged and entry.candidate.kind != "baseline"
             done += n_folds
             step(done, entry.name)
     return entries, False
 
 
 def _is_late(entry: Entry, clock: Pace, limit: float | None, n_left: int) -> bool:
-    """Drop an entry that would not end within the limit; baselines always run."""
-    if limit is None or entry.candidate.kind == "baseline":
+    """Drop an entry that would not end within the limit."""
+    if limit is None:
         return False
     spent = [trial.fit_seconds + trial.predict_seconds for trial in entry.trials]
     needed = sum(spent) / len(spent) * n_left if spent else 0.0

@@ -122,7 +122,8 @@ def as_text(result: Comparison) -> str:
     table = ["  ".join(_cell(row, i, widths) for i in range(len(row))) for row in [head, *lines]]
     left = [f"{one.name}: {one.reason}" for one in result.entries if not one.is_judged]
     notes = ["* baseline; ± is half of the 95 % interval over folds"]
-    texts = [headline(result), chance(result), "", *table, *notes, *left, done(result)]
+    suspicious = [f"Suspicious: {one}" for one in result.warnings]
+    texts = [headline(result), chance(result), "", *table, *notes, *left, *suspicious, done(result)]
     return "\n".join(wrapped for text in texts if text is not None for wrapped in _wrapped(text))
 
 

@@ -33,6 +33,9 @@ def fit_in_place(
 ) -> Any:
     """Fit a booster to collections; small ones are gathered."""
     tables = read_tables(bound.arguments)
+    n_rows = adapter.known_rows(tables[0].X)
+    if n_rows is not None and n_rows < local.FEW:
+        return local.fit_gathered(adapter, model, method, bound)
     names = taken_names(tables)
     collections = {id(t.X): t.X for t in tables if adapter.is_collection(t.X)}
     workers, shares = _placed(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.second_order.boosted_model import BoostedModel
 from arboretum.distributed.answers import (
     answer_part,
     check_row_wise,
@@ -49,6 +48,12 @@ def gather(given: Any) -> Any:
     return given.compute()
 
 
+def known_rows(given: Any) -> int | None:
+    """Return the number of rows of an array; None where partitions would have to be computed."""
+    n_rows = next(iter(getattr(given, "shape", ())), None)
+    return int(n_rows) if isinstance(n_rows, int | np.integer) else None
+
+
 def pieces_of(given: Any) -> list[Any]:
     """Return the partitions of a collection, in order, none of them computed yet."""
     if not hasattr(given, "map_partitions"):
@@ -81,7 +86,7 @@ def fit(
     """Fit a model to Dask collections."""
     import arboretum.distributed.dask as adapter
 
-    fit_somewhere = fit_in_place if isinstance(model, BoostedModel) else fit_gathered
+    fit_somewhere = fit_in_place if getattr(model, "fits_in_parts", False) else fit_gathered
     return fit_somewhere(adapter, model, method, bound_arguments(model, method, args, kwargs))
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from arboretum.boosting.second_order.fit import with_missing
+from arboretum.data.column_warnings import Unseen, gather_unseen
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, Matrix
 from arboretum.data.parts import CategoryCounts, TablePart, join_parts, learn_part
 from arboretum.data.schema import encode
@@ -28,7 +29,7 @@ from arboretum.engine.parallel import effective_jobs
 from arboretum.errors import DataError
 from arboretum.grow.bins.bundling import PairsInUse, bundle_codes, pairs_in_use
 from arboretum.grow.bins.find import count_codes
-from arboretum.grow.shard import Shard
+from arboretum.grow.sharded.shard import Shard
 
 if TYPE_CHECKING:
     from arboretum.data.schema import Schema
@@ -118,11 +119,16 @@ class Partitions:
                 parts.append(learn_part(table, settings))
         return join_parts(parts) if parts else None
 
-    def encode(self, encoding: Encoding) -> None:
-        """Turn all rows into numbers."""
+    def encode(self, encoding: Encoding) -> dict[int, Unseen]:
+        """Turn all rows into numbers; return the categories without a number, by partition."""
+        unseen: dict[int, Unseen] = {}
         for k in list(self._tables):
-            with _at(k):
+            found: Unseen = {}
+            with _at(k), gather_unseen(found):
                 self._matrices[k] = encoding.matrix(self._tables.pop(k))
+            if found:
+                unseen[k] = found
+        return unseen
 
     def twin(self) -> Partitions:
         """Return the same raw rows; nothing is copied."""

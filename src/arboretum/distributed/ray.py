@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from arboretum.boosting.second_order.boosted_model import BoostedModel
 from arboretum.distributed.answers import answer_part, check_row_wise, names_of_answer
 from arboretum.distributed.arguments import bound_arguments
 from arboretum.distributed.boosting import fit_in_place
@@ -62,6 +61,13 @@ def in_order(given: Any) -> Any:
     return given
 
 
+def known_rows(given: Any) -> int | None:
+    """Return the number of rows of a dataset in the object store; None where it would have to be computed."""
+    from ray.data.dataset import MaterializedDataset
+
+    return given.count() if isinstance(given, MaterializedDataset) else None
+
+
 def pieces_of(given: Any) -> list[Any]:
     """Return references to the blocks of a dataset, in order."""
     bundles = in_order(given).materialize().iter_internal_ref_bundles()
@@ -93,7 +99,7 @@ def fit(
     """Fit a model to a dataset."""
     import arboretum.distributed.ray as adapter
 
-    fit_somewhere = fit_in_place if isinstance(model, BoostedModel) else fit_gathered
+    fit_somewhere = fit_in_place if getattr(model, "fits_in_parts", False) else fit_gathered
     return fit_somewhere(adapter, model, method, bound_arguments(model, method, args, kwargs))
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.boosting.second_order.sharded import ShardedTable
+from arboretum.data.column_warnings import Unseen, warn_unseen
 from arboretum.data.matrix import DenseMatrix, Matrix
 from arboretum.data.parts import CategoryCounts, join_parts
 from arboretum.data.schema import Schema
@@ -23,7 +24,7 @@ from arboretum.distributed.partitions import Encoding, Look, join_matrices
 from arboretum.distributed.workers import Workers
 from arboretum.errors import DataError
 from arboretum.grow.bins.in_parts import TableInParts
-from arboretum.grow.shards import Shards
+from arboretum.grow.sharded.shards import Shards
 
 if TYPE_CHECKING:
     from arboretum.grow.bins.bins import Bins
@@ -57,9 +58,10 @@ class ClusterTable(TableInParts):
         for mine, look in zip(numbers, self._looked):
             sizes[list(mine)] = look.sizes
         ends = np.cumsum(sizes)
+        self._starts = ends - sizes
         if not ends[-1]:
             raise DataError(f"{name} has no rows in any of its {len(sizes)} partitions")
-        every = np.column_stack([ends - sizes, ends])
+        every = np.column_stack([self._starts, ends])
         self._n_rows = int(ends[-1])
         self._spans = [every[list(mine)] for mine in numbers]
         self.columns = self._taken(numbers)
@@ -102,15 +104,12 @@ class ClusterTable(TableInParts):
             found.append((np.concatenate(mine), np.concatenate(places)))
         return found
 
-    def _join(self, parts: Sequence[np.ndarray]) -> np.ndarray:
-        """Return arrays of the workers' rows as one."""
-        out = np.empty((self.n_rows, *parts[0].shape[1:]), parts[0].dtype)
-        for spans, part in zip(self._spans, parts):
-            begin = 0
-            for start, end in spans.tolist():
-                out[start:end] = part[begin : begin + end - start]
-                begin += end - start
-        return out
+    def _rows(self) -> list[np.ndarray]:
+        """Return the numbers of every worker's rows."""
+        none = np.empty(0, np.int64)
+        return [
+            np.concatenate([none, *(np.arange(*span) for span in spans)]) for spans in self._spans
+        ]
 
     # ------------------------------------------------------------------ columns
     def learn(self, settings: Mapping[str, Any]) -> Schema:
@@ -127,9 +126,21 @@ class ClusterTable(TableInParts):
 
     def _encoded(self, encoding: Encoding) -> ClusterTable:
         if not self._is_encoded:
-            self._workers.change("of", self._number, "encode", encoding)
             self._is_encoded = True
+            found = self._workers.change("of", self._number, "encode", encoding)
+            self._warn_of_unseen({k: one for each in found for k, one in each.items()})
         return self
+
+    def _warn_of_unseen(self, found: Mapping[int, Unseen]) -> None:
+        """Warn once of the categories that partitions hold and the schema does not."""
+        together: Unseen = {}
+        for k in sorted(found):
+            for name, (values, rows, known) in found[k].items():
+                before, others, _ = together.get(name, ([], np.empty(0, np.int64), known))
+                new = [value for value in values if value not in before]
+                together[name] = before + new, np.append(others, rows + self._starts[k]), known
+        if together:
+            warn_unseen(together)
 
     def add_twin(self, number: int) -> None:
         """Keep all rows in a second table: `encoded` returns it when it is called again."""
@@ -169,13 +180,15 @@ class ClusterTable(TableInParts):
     def answers(
         self, ensemble: Ensemble, n_jobs: int, start: np.ndarray | None = None
     ) -> np.ndarray:
-        every = np.arange(self.n_rows)
-        each = [None if start is None else start[every[places]] for _, places in self._cut(every)]
-        return self._join(self._call_each("answers", [(ensemble, own) for own in each]))
+        rows = self._rows()
+        each = [(ensemble, None if start is None else start[mine]) for mine in rows]
+        found = np.empty((self.n_rows, ensemble.n_outputs))
+        for mine, part in zip(rows, self._call_each("answers", each)):
+            found[mine] = part
+        return found
 
     def digest(self, found: Any) -> None:
-        numbers = [places for _, places in self._cut(np.arange(self.n_rows))]
-        sums = self._call_each("digest", [(mine,) for mine in numbers])
+        sums = self._call_each("digest", [(mine,) for mine in self._rows()])
         found.update((sum(sums) % 2**64).to_bytes(8, "little"))
 
     def table(self, bins: Bins, schema: Schema, plan: Any) -> ShardedTable:

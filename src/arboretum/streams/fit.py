@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from arboretum.base.collections import is_stream
-from arboretum.boosting.second_order.boosted_model import BoostedModel
 from arboretum.boosting.second_order.fit import group_sizes
 from arboretum.data.checks import check_size, did_you_mean
 from arboretum.errors import DataError
@@ -45,7 +44,7 @@ def fit(
     """Fit a model to a source."""
     bound = inspect.signature(method).bind_partial(model, *args, **kwargs)
     given = bound.arguments
-    if not isinstance(model, BoostedModel) or method.__name__ != "fit":
+    if not getattr(model, "fits_in_parts", False) or method.__name__ != "fit":
         raise DataError(
             f"{type(model).__name__} needs the table in memory, where a NumPy memmap counts as such: read it "
             "and give fit the arrays X and y, or stream it to one of the models LGBM… and XGB…"

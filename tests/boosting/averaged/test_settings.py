@@ -21,6 +21,11 @@ def test_more_quality_is_more_work(n, k):
     assert fast.learning_rate == default.learning_rate > best.learning_rate
 
 
+def test_wide_tables_have_no_symmetric_trees():
+    assert "symmetric" in settings_for(5_000, 1, n_features=1_000).kinds
+    assert settings_for(5_000, 1, n_features=1_001).kinds == ("plain",)
+
+
 def test_smaller_tables_get_smaller_trees_and_larger_penalties():
     found = [settings_for(n, 1) for n in SIZES]
     for before, after in itertools.pairwise(found):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import arboretum as arb
 from arboretum.errors import DataError, WorkerError
-from tests.grow.in_shards import Counted, in_shards
+from tests.grow.sharded.in_shards import Counted, in_shards
 
 N = 400
 RNG = np.random.default_rng(5)
@@ -52,7 +52,7 @@ def saved(model):
 def some(**options):
     """Return a strategy for a few of the options at once."""
     choices = [(name, value) for name, values in options.items() for value in values]
-    return st.lists(st.sampled_from(choices), max_size=4, unique_by=lambda choice: choice[0]).map(
+    return st.lists(st.sampled_from(choices), max_size=6, unique_by=lambda choice: choice[0]).map(
         dict
     )
 
@@ -117,7 +117,7 @@ def fitted(make, kind, options, weighted):
 RNG_WEIGHTS = RNG.choice([0.0, 0.3, 1.0, 2.5], N)
 kinds = st.sampled_from(list(TARGETS))
 quiet = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )  # kernels are compiled on first use
 
 

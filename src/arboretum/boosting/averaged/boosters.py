@@ -3,6 +3,7 @@
 kind           trees
 plain          grown leaf by leaf, the best cut of some columns at every node
 random cuts    one random cut of every column: single trees are weaker, their mean errs elsewhere
+    symmetric      one cut for all nodes of a level
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from arboretum.boosting.averaged.settings import RANDOM_CUTS, Settings
+from arboretum.boosting.averaged.settings import PLAIN, RANDOM_CUTS, SYMMETRIC, Settings
 from arboretum.boosting.loss.objective import Objective
 from arboretum.boosting.second_order.booster import Booster
 from arboretum.boosting.second_order.draws import share_of
@@ -23,7 +24,8 @@ from arboretum.grow.bins.categories import frequent_categories
 
 __all__ = ["Ground", "bin_table"]
 
-_NODE_SHARE = 0.8  # of random cuts, which need more columns at a node
+_RANDOM_SHARE = 0.8  # of the columns at a node: random cuts need more of them
+_DEPTH, _SYMMETRIC_L2 = 6, 3.0  # of symmetric trees, which use all columns
 _SAMPLE, _MIN_IN_BIN = 200_000, 3
 _CUT_SEEDS = 1 << 31
 
@@ -78,7 +80,7 @@ def bin_table(
         ),
         zero_apart=True,
     )
-    plan = _plan("plain", settings, training.schema.n_features, seed, n_jobs, monotone)
+    plan = _plan(PLAIN, settings, training.schema.n_features, seed, n_jobs, monotone)
     return maker.make(training, plan)
 
 
@@ -90,9 +92,19 @@ def _plan(
     n_jobs: int,
     monotone: np.ndarray | None,
 ) -> BoostPlan:
-    random_cuts = kind == RANDOM_CUTS
-    share = share_of(n_features, _NODE_SHARE if random_cuts else settings.node_share)
-    rules = SplitRules(
+    return BoostPlan(
+        _rules(kind, settings, n_features)._replace(cut_seed=seed % _CUT_SEEDS),
+        settings.learning_rate,
+        subsample=settings.subsample,
+        unsplit_answers=False,
+        seed=seed,
+        n_jobs=n_jobs,
+        monotone=monotone,
+    )
+
+
+def _rules(kind: str, settings: Settings, n_features: int) -> SplitRules:
+    plain = SplitRules(
         l1=0.0,
         l2=settings.l2,
         max_delta_step=0.0,
@@ -111,16 +123,19 @@ def _plan(
         max_leaves=settings.num_leaves,
         depth_first=False,
         level_columns=0,
-        node_columns=share if share < n_features else 0,
-        random_cuts=random_cuts,
-        cut_seed=seed % _CUT_SEEDS,
+        node_columns=_drawn(settings.node_share, n_features),
     )
-    return BoostPlan(
-        rules,
-        settings.learning_rate,
-        subsample=settings.subsample,
-        unsplit_answers=False,
-        seed=seed,
-        n_jobs=n_jobs,
-        monotone=monotone,
-    )
+    if kind == RANDOM_CUTS:
+        return plain._replace(random_cuts=True, node_columns=_drawn(_RANDOM_SHARE, n_features))
+    if kind == SYMMETRIC:
+        return plain._replace(
+            symmetric=True, max_depth=_DEPTH, max_leaves=MANY, depth_first=True, l2=_SYMMETRIC_L2,
+            min_rows=1.0, node_columns=0,
+        )  # fmt: skip
+    return plain
+
+
+def _drawn(share: float, n_features: int) -> int:
+    """Return how many columns a node draws; 0 for all."""
+    count = share_of(n_features, share)
+    return count if count < n_features else 0

@@ -78,6 +78,7 @@ class BoostedTrees(BoostedModel):
 
     dialect: ClassVar[str] = "lightgbm"  # of the names of objectives and metrics
     _family: ClassVar = "averaged"
+    fits_in_parts: ClassVar = False  # trials read their held-out rows again and again
     _learned: ClassVar = (*BoostedModel._learned, "choices_")
     _parameters: ClassVar = PARAMETERS
     _attributes: ClassVar = ATTRIBUTES
@@ -106,7 +107,7 @@ class BoostedTrees(BoostedModel):
             objective_name, "lightgbm", n_classes=getattr(self, "n_classes_", None)
         )
         objective.check(training.y, training.weight)
-        settings = self._settings(len(training.y), objective.n_outputs)
+        settings = self._settings(len(training.y), objective.n_outputs, training.schema.n_features)
         monotone = monotone_signs(self.monotonic_cst, self.schema_, "monotonic_cst")
         folds = self._folds(training, settings, seed, sample_weight, eval_set, groups)
         table = bin_table(training, settings, seed, n_jobs, monotone)
@@ -121,9 +122,9 @@ class BoostedTrees(BoostedModel):
         self._keep(fitted, settings)
         return self._end_fit(fitted.interrupted)
 
-    def _settings(self, n_rows: int, n_outputs: int) -> Settings:
+    def _settings(self, n_rows: int, n_outputs: int, n_features: int) -> Settings:
         """Return the settings for a table of this size."""
-        return settings_for(n_rows, n_outputs, self.quality)
+        return settings_for(n_rows, n_outputs, self.quality, n_features)
 
     def _loss_names(self) -> tuple[str, str]:
         """Return the names of the objective and of the metric."""

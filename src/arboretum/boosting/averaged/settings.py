@@ -4,7 +4,7 @@
     leaves of a tree           16             24          31        smaller tables: smaller trees,
     penalty of leaves           5              3           1        more shrinkage,
     folds used             5 of 5         2 of 6      1 of 6        more held-out rows
-    kinds                plain, random cuts                plain
+    kinds          plain, random cuts     plain, symmetric
 
 The figures come from real tables; docs/notes/best.md has the tries.
 """
@@ -14,12 +14,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-__all__ = ["PLAIN", "QUALITIES", "RANDOM_CUTS", "Settings", "settings_for"]
+__all__ = ["PLAIN", "QUALITIES", "RANDOM_CUTS", "SYMMETRIC", "Settings", "settings_for"]
 
 QUALITIES = ("fast", "default", "best")
-PLAIN, RANDOM_CUTS = "plain", "random cuts"
+PLAIN, RANDOM_CUTS, SYMMETRIC = "plain", "random cuts", "symmetric"
 _SMALL, _MEDIUM, _LARGE = 2_000, 4_000, 8_000
 _MANY_CLASSES = 6
+_WIDEST = 1_000  # columns; a symmetric tree keeps the histograms of a whole level, 260 kB a column
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Settings:
     node_share: float = 0.7
     subsample: float = 0.8
     max_bin: int = 255
-    kinds: tuple[str, ...] = (PLAIN,)
+    kinds: tuple[str, ...] = (PLAIN, SYMMETRIC)
     n_folds: int = 6
     used_folds: int = 1
     in_turn: bool = False
@@ -78,7 +79,9 @@ class Settings:
         return min(max(round(600 / (rounds * math.sqrt(n_outputs))), 2), 6)
 
 
-def settings_for(n_rows: int, n_outputs: int, quality: str = "default") -> Settings:
+def settings_for(
+    n_rows: int, n_outputs: int, quality: str = "default", n_features: int = 1
+) -> Settings:
     """Return the settings for a table.
 
     >>> settings_for(500, 1).num_leaves, settings_for(5_000, 1).num_leaves, settings_for(50_000, 1).num_leaves
@@ -92,11 +95,13 @@ def settings_for(n_rows: int, n_outputs: int, quality: str = "default") -> Setti
         )  # fmt: skip
     elif n_rows < _LARGE:
         found = Settings(
-            num_leaves=24, min_rows=5, l2=3.0, node_share=0.6, kinds=(PLAIN, RANDOM_CUTS),
+            num_leaves=24, min_rows=5, l2=3.0, node_share=0.6,
             used_folds=2 if n_rows < _MEDIUM else 1,
         )  # fmt: skip
     else:
         found = Settings()
+    if n_features > _WIDEST:
+        found = replace(found, kinds=tuple(kind for kind in found.kinds if kind != SYMMETRIC))
     if n_outputs > _MANY_CLASSES:
         found = replace(found, learning_rate=0.3 if n_rows < _LARGE else 0.1)
     if quality == "fast":
@@ -105,6 +110,6 @@ def settings_for(n_rows: int, n_outputs: int, quality: str = "default") -> Setti
         return replace(
             found, learning_rate=found.learning_rate / 2, most_rounds=2 * found.most_rounds,
             patience=2 * found.patience, used_folds=max(found.used_folds, 3), in_turn=False,
-            kinds=(PLAIN, RANDOM_CUTS), members=8,
+            kinds=tuple(dict.fromkeys((PLAIN, RANDOM_CUTS, *found.kinds))), members=8,
         )  # fmt: skip
     return found

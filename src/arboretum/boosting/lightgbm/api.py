@@ -84,7 +84,8 @@ class LGBMRegressor(BoostedRegressor, LGBMModel):
         X : table of shape (n_samples, n_features)
             NumPy array, pandas, polars or pyarrow table, scipy.sparse matrix, or path of a CSV or Parquet
             file. NaN, None and null are missing values.
-        y : array-like of shape (n_samples,)
+            Files and streams larger than memory: see docs/scale.md.
+        y : array-like of shape (n_samples,), or the name of a column of X
         sample_weight : array-like of shape (n_samples,) or None
         init_score : array-like of shape (n_samples,) or (n_samples, n_classes), or None
             Scores to start from; they do not become part of the model.

@@ -54,6 +54,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
     _fitted: ClassVar = "ensemble_"
     _learned: ClassVar[tuple[str, ...]] = ("ensemble_", "evals_result_", "_best")
     _free_to_change: ClassVar[frozenset[str]]  # parameters that may differ in a resumed fit
+    fits_in_parts: ClassVar[bool] = True
 
     n_outputs_: int = 1  # targets
     ensemble_: Ensemble

@@ -18,14 +18,14 @@ import numpy as np
 from arboretum.boosting.second_order.sharded import ShardedTable
 from arboretum.engine import parallel
 from arboretum.engine.second_order.pack import add_marked
-from arboretum.grow.batches import KeptTarget
 from arboretum.grow.grower import Grown, GrowTarget
-from arboretum.grow.kept_rows import Added
+from arboretum.grow.sharded.batches import KeptTarget
+from arboretum.grow.sharded.kept_rows import Added
 
 if TYPE_CHECKING:
     from arboretum.boosting.loss.objective import Objective
     from arboretum.boosting.second_order.recipe import BoostPlan, TrainingTable
-    from arboretum.grow.batches import BatchGrower
+    from arboretum.grow.sharded.batches import BatchGrower
 
 __all__ = ["LocalRows", "RowsInShards", "rows_of"]
 

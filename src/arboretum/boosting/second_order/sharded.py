@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arboretum.grow.batches import BatchGrower
 from arboretum.grow.decoding import grown_of, trees_of
 from arboretum.grow.histogram import features_of
+from arboretum.grow.sharded.batches import BatchGrower
 
 if TYPE_CHECKING:
     from arboretum.boosting.second_order.recipe import BoostPlan
     from arboretum.data.schema import Schema
     from arboretum.grow.bins.bins import Bins
     from arboretum.grow.decoding import GrownNodes
-    from arboretum.grow.shards import Shards
+    from arboretum.grow.sharded.shards import Shards
     from arboretum.structure.tree import Tree
 
 __all__ = ["ShardedTable"]

@@ -136,7 +136,8 @@ class XGBModel(PeerNames, BoostedModel):
         X : table of shape (n_samples, n_features)
             NumPy array, pandas, polars or pyarrow table, scipy.sparse matrix, or path of a CSV or Parquet
             file. NaN, None and null are missing values, and so are entries a sparse matrix does not store.
-        y : array-like of shape (n_samples,)
+            Files and streams larger than memory: see docs/scale.md.
+        y : array-like of shape (n_samples,), or the name of a column of X
         sample_weight : array-like of shape (n_samples,) or None
         base_margin : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
             Margins to start from, instead of one for all rows.

@@ -77,8 +77,6 @@ def compare(options: Comparing) -> None:
         random_state=options.seed or 0,
     )
     print("\n".join(plain(line) for line in repr(result).split("\n")))
-    for warning in result.warnings:
-        print_note(warning)
     if options.save is not None:
         _save(
             result,

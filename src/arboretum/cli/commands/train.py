@@ -36,18 +36,22 @@ from arboretum.cli.screen import (
 )
 from arboretum.cli.streaming import is_streamed
 from arboretum.cli.summary import describe_parameters, describe_size, print_schema
-from arboretum.cli.training import Training, keep_partial, make_model, save_model
+from arboretum.cli.training import Training, keep_partial, make_model, save_model, with_model
 from arboretum.data.checks import list_names
 
 __all__ = ["train"]
 
 _MANY_CLASSES = 500
+_DEFAULT = ", the default: --model chooses another"
 
 
 def train(options: Training) -> None:
     """Run the command."""
     if options.test_size is not None and 2 <= options.test_size < 100:
         options = replace(options, test_size=options.test_size / 100)  # per cent
+    is_default = options.model is None
+    options = with_model(options)
+    assert options.model is not None
     _check_options(options)
     if "help" in options.settings:
         task = "regression" if options.task == "regression" else "classification"
@@ -91,7 +95,7 @@ def train(options: Training) -> None:
             ("data", _describe_data(options, data, problem)),
             ("target", f"{options.target}: {task}, because {reason}"),
             *_describe_classes(problem),
-            ("model", describe_parameters(model)),
+            ("model", describe_parameters(model) + (_DEFAULT if is_default else "")),
             ("size", describe_size(model)),
             *pruning.items(),
             *describe_rounds(model).items(),
@@ -119,7 +123,7 @@ def train(options: Training) -> None:
 
 # --------------------------------------------------------------------------- before
 def _check_options(options: Training) -> None:
-    check_model(options.model)
+    check_model(options.model or "")
     if options.rule is not None and not options.prune_cv:
         raise UsageError("--rule belongs to --prune-cv: give --prune-cv too")
     if options.test_size is not None and options.valid is not None:

@@ -16,7 +16,7 @@ function models(P) {
     // The scale holds the better three quarters of the means; what is beyond is drawn at its end.
     const best = [...middle].sort((a, b) => c.more ? b - a : a - b), [a, b] = extent(best.slice(0, Math.ceil(0.75 * best.length)), 0.25);
     c.low = Math.max(a, Math.min(...ends)); c.high = Math.min(b, Math.max(...ends));
-    c.text = c.text || (v => v === null ? "–" : formatOf(best.slice(0, Math.ceil(0.75 * best.length)), 200)(v));
+    c.text = c.text || (v => v === null ? "–" : formatOf(best.slice(0, Math.ceil(0.75 * best.length)))(v));
   }
   const place = el("div");
   let sorted = P.by;
@@ -107,6 +107,11 @@ function hardRows(P) {
   if (n) box.append(scroller(table(["row", "actual", "predicted", classes ? "mean probability of actual" : "smallest error", ...H.columns.map(c => short(c, 18))], H.rows.map(r => [r.name, el("td", { class: "l half" }, short(r.actual, 20)), el("td", { class: "l half" }, short(r.predicted, 20)), classes ? percent(1 - r.badness, 1) : fmt(r.badness), ...r.values.map(v => short(v, 18))]))));
   return box;
 }
+function smallTree(P) {
+  return el("div", null, el("div", { class: "formula", role: "region", "aria-label": "tree", tabindex: 0 }, P.tree),
+    P.sheets.length ? el("h3", null, "The arithmetic of its splits") : el("p", { class: "note" }, "Worksheets of its splits: ", el("code", null, "arboretum.worksheet(result.fitted(\"tree of 8 leaves\"), X, y).node(0, 0)")),
+    P.sheets.map(sheet => el("details", null, el("summary", null, fromOne(sheet.title)), el("div", { class: "worksheet" }, sheetView({ ...sheet, title: "" })))));
+}
 function data(P) {
   const box = el("div"), share = n => n ? percent(n / P.n_rows) : "–";
   P.warnings.forEach(one => box.append(el("div", { class: "hint" }, one)));
@@ -139,7 +144,7 @@ function facts_(P) {
     ["hard", "Rows that no model gets right", "Every row was predicted by models that had not seen it. Look at these rows first: a wrong label costs every model the same.", () => hardRows(P)],
     P.weak.length && ["weak", "Where the winner is weak", `Groups of rows, by the values of one column, for which ${P.winner} errs more than for all others, beyond what chance explains.`, () => weakGroups(P.weak, P.measures.some(m => m.key === "accuracy"))],
     P.agreement.models.length > 1 && ["agreement", "Who agrees with whom", P.measures.some(m => m.key === "accuracy") ? "The share of rows for which two models predict the same class. Models that are good and disagree gain by being combined." : "The correlation of two models' predictions. Models that are good and disagree gain by being combined.", () => agreementPanel(P)],
-    P.tree && ["tree", "One small tree", "The tree of 8 leaves, grown on all rows: the price of an explanation is the distance of its score to the best.", () => el("div", { class: "formula", role: "region", "aria-label": "tree", tabindex: 0 }, P.tree)],
+    P.tree && ["tree", "One small tree", "The tree of 8 leaves, grown on all rows: the price of an explanation is the distance of its score to the best.", () => smallTree(P)],
     ["data", "Data", "Columns that would make every model look better than it is come first.", () => data(P)],
     ["done", "What was done", P.done, () => facts_(P)],
   ].filter(Boolean);

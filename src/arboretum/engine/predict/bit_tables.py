@@ -50,6 +50,7 @@ class BitTables(NamedTuple):
     start: np.ndarray  # (n_trees + 1,) int64, the first split of every tree, and the end
     values: np.ndarray  # (n_trees, n_values, n_places) float64, the numbers of the leaves
     outputs: np.ndarray  # (n_trees,) int64, the output of the first number of every tree
+    order: np.ndarray  # (n_trees,) int64, the trees output by output
 
 
 class BitTablesWork(NamedTuple):
@@ -169,24 +170,28 @@ def _find_places(layout, tree, at, n, work):
 
 
 @subkernel
-def _add_four(layout, tree, flat, n, work):
-    """Add the answers of four trees, of one number each, to the sums of one output.
+def _add_four(layout, k, flat, n, work):
+    """Add the answers of four trees, of one number each, to the sums of their output.
 
     flat (n_values,) float64.
     """
-    size, first = (
-        np.uint64(layout.values.shape[2]),
-        np.uint64(tree) * np.uint64(layout.values.shape[2]),
+    size, trees = np.uint64(layout.values.shape[2]), layout.order[k : k + 4]
+    for j in range(4):
+        _find_places(layout, trees[j], np.uint64(j) * _ROWS, n, work)
+    firsts = (
+        np.uint64(trees[0]) * size,
+        np.uint64(trees[1]) * size,
+        np.uint64(trees[2]) * size,
+        np.uint64(trees[3]) * size,
     )
-    for k in range(4):
-        _find_places(layout, tree + k, np.uint64(k) * _ROWS, n, work)
-    firsts = first, first + size, first + _TWO * size, first + _THREE * size
     rows = _NONE, _ROWS, _TWO * _ROWS, _THREE * _ROWS
+    to = layout.outputs[trees[0]] * ROWS
+    sums = work.sums[to : to + ROWS]
     for i in range(_NONE, n, _EIGHT):
-        add_chosen_by_four(work.sums, i, flat, firsts, work.places, rows)
+        add_chosen_by_four(sums, i, flat, firsts, work.places, rows)
 
 
-@inline
+@subkernel
 def _add_one(layout, tree, flat, n, work):
     """Add the answers of a tree to the sums; flat (n_values,) float64."""
     size, numbers = np.uint64(layout.values.shape[2]), np.uint64(layout.values.shape[1])
@@ -200,13 +205,12 @@ def _add_one(layout, tree, flat, n, work):
 
 @kernel
 def add_tables(layout, X, work, total):
-    """Add the answers of all trees for the rows of a block, in the order of the trees.
+    """Add the answers of all trees for the rows of a block, those of every output in the order of the trees.
 
     X (n_rows, n_columns) float64; total (n_rows, n_outputs) float64, added to.
     """
     sums, values, outputs = work.sums, layout.values, np.uint64(total.shape[1])
-    flat, n_trees = values.reshape(values.size), len(values)
-    by_four = n_trees // 4 * 4 if outputs == _ONE else 0  # sums are read and written once for four
+    flat, order, output_of = values.reshape(values.size), layout.order, layout.outputs
     for begin in range(0, len(X), ROWS):
         start, n = np.uint64(begin), np.uint64(min(ROWS, len(X) - begin))
         find_codes(layout, X, start, n, work)
@@ -214,10 +218,15 @@ def add_tables(layout, X, work, total):
         for k in range(outputs):
             for i in range(n):
                 sums[k * _ROWS + i] = total[start + i, k]
-        for tree in range(0, by_four, 4):
-            _add_four(layout, tree, flat, n, work)
-        for tree in range(by_four, n_trees):
-            _add_one(layout, tree, flat, n, work)
+        at, n_trees = 0, len(order)
+        while at < n_trees:  # four trees together: sums are read and written once
+            together = values.shape[1] == 1 and at + 3 < n_trees
+            if together and output_of[order[at]] == output_of[order[at + 3]]:
+                _add_four(layout, at, flat, n, work)
+                at += 4
+            else:
+                _add_one(layout, order[at], flat, n, work)
+                at += 1
         for k in range(outputs):
             for i in range(n):
                 total[start + i, k] = sums[k * _ROWS + i]

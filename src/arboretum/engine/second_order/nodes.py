@@ -288,7 +288,7 @@ def add_children(tree, node, features, unit, rules):
 def may_split(tree, node, rules):
     """Return whether a leaf is large and shallow enough to be split, and more leaves are allowed."""
     one = tree.nodes[node]
-    if rules.symmetric:  # the leaves of its last level are all that stay
+    if rules.symmetric:  # all leaves are tried until the last level; levels are limited, not leaves
         return tree.counters[0].level < rules.max_depth
     if tree.counters[0].leaves >= rules.max_leaves or one.depth >= rules.max_depth:
         return False

@@ -201,9 +201,8 @@ def scanned_node(node, unit, rules):
 @inline
 def is_worth(gain, node_score, rules):
     """Return whether a gain is more than rounding, and enough."""
-    if not gain > _TIE * abs(node_score):
-        return False
-    return gain > rules.min_gain or (rules.reach_gain and gain == rules.min_gain)
+    enough = (gain > rules.min_gain) | (rules.reach_gain & (gain == rules.min_gain))
+    return enough & (gain > _TIE * abs(node_score))  # without a branch, for many gains at a time
 
 
 @subkernel

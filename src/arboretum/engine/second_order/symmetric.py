@@ -64,7 +64,7 @@ def _sort_categories(starts, tree, f, features, unit, rules, scratch):
 
 @inline
 def _write_left(n, how, side, scratch):
-    """Write the sums on the left of the candidates of a leaf; ``side`` 1 has missing values there."""
+    """Write the sums on the left of the candidates of a leaf; on ``side`` 1 missing values are there, too."""
     g, h, order = scratch.g, scratch.h, scratch.order
     gone_g, gone_h = (g[n], h[n]) if side else (_ZERO, _ZERO)
     sum_g, sum_h = gone_g, gone_h

@@ -17,11 +17,12 @@ from typing import Any
 
 from arboretum.errors import DataError
 
-__all__ = ["SHARED", "as_json", "fixed_size", "render"]
+__all__ = ["SHARED", "SHEETS", "as_json", "fixed_size", "render"]
 
 _ASSETS = Path(__file__).parent / "assets"
 # Elements, charts and the frame of any page; then the panels of a report.
 SHARED = tuple(_ASSETS / f"{name}.js" for name in ("tools", "charts", "sections"))
+SHEETS = _ASSETS / "sheets.js"  # draws worksheets
 _REPORT = tuple(
     _ASSETS / f"{name}.js"
     for name in ("walk", "outline", "sheets", "trees", "panels", "rows", "page")

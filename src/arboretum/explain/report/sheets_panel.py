@@ -22,7 +22,7 @@ from arboretum.explain.report.outlines_panel import OutlineWriter
 from arboretum.explain.worksheet.family import Given
 from arboretum.explain.worksheet.worksheet import worksheet
 
-__all__ = ["sheets_panel", "without_sheets"]
+__all__ = ["sheets_panel", "short_sheet", "without_sheets"]
 
 _MOST_VALUES = 3_000_000  # rows times columns that are searched: a second or two
 _EXACT = 6  # cost of an exact search, relative to one of second order
@@ -161,7 +161,7 @@ class _Writer:
 
     def write(self, name: str, make: Any, *arguments: int) -> None:
         try:
-            sheet = _short(make(*arguments).to_dict(), self._rows_shown)
+            sheet = short_sheet(make(*arguments).to_dict(), self._rows_shown)
         except ArboretumError:
             return  # there is no sheet for it
         size = len(json.dumps(sheet))
@@ -173,7 +173,7 @@ class _Writer:
         self.found[name] = sheet
 
 
-def _short(sheet: dict[str, Any], rows_shown: bool) -> dict[str, Any]:
+def short_sheet(sheet: dict[str, Any], rows_shown: bool) -> dict[str, Any]:
     """Return a sheet with the first rows of its tables, and numbers of seven digits."""
     tables = []
     for one in sheet["tables"]:
@@ -188,7 +188,7 @@ def _short(sheet: dict[str, Any], rows_shown: bool) -> dict[str, Any]:
         "formulas": [{**one, "value": _digits(one["value"])} for one in sheet["formulas"]],
         "tables": tables,
         "notes": sheet["notes"],
-        "parts": [_short(part, rows_shown) for part in sheet["parts"]],
+        "parts": [short_sheet(part, rows_shown) for part in sheet["parts"]],
     }
 
 

@@ -129,6 +129,7 @@ def _arrange(
         start=starts_of(np.count_nonzero(first_node >= 0, axis=1)),
         values=np.ascontiguousarray(values.transpose(0, 2, 1)),
         outputs=outputs.astype(np.int64),
+        order=np.argsort(outputs, kind="stable"),
     )
 
 

@@ -31,7 +31,7 @@ from arboretum.errors import DataError
 from arboretum.grow.decoding import GrownNodes
 from arboretum.grow.grower import rest_of
 from arboretum.grow.histogram import HistogramGrower, features_of
-from arboretum.grow.kept_rows import Added, KeptRows
+from arboretum.grow.sharded.kept_rows import Added, KeptRows
 
 if TYPE_CHECKING:
     from arboretum.engine.second_order.score import SplitRules, SplitScratch

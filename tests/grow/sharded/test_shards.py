@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from arboretum.errors import WorkerError
 from arboretum.grow.cluster import Died, InProcess
-from arboretum.grow.shards import Shards
-from tests.grow.in_shards import cut_into
+from arboretum.grow.sharded.shards import Shards
+from tests.grow.sharded.in_shards import cut_into
 
 
 @given(n=st.integers(1, 60), k=st.integers(1, 9), seed=st.integers(0, 99), data=st.data())

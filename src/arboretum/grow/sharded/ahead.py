@@ -20,7 +20,7 @@ from arboretum.engine.second_order.pack import GivenRows
 from arboretum.engine.second_order.score import Features, SplitRules
 from arboretum.grow.decoding import GrownNodes
 from arboretum.grow.histogram import HistogramGrower, most_leaves
-from arboretum.grow.shard import longer
+from arboretum.grow.sharded.shard import longer
 
 __all__ = ["TreeAhead"]
 

@@ -11,8 +11,8 @@ from arboretum.boosting.second_order.sharded import ShardedTable
 from arboretum.boosting.second_order.tables import Histograms
 from arboretum.grow.bins.find import find_bins
 from arboretum.grow.cluster import Died, InProcess
-from arboretum.grow.shard import Shard
-from arboretum.grow.shards import Shards
+from arboretum.grow.sharded.shard import Shard
+from arboretum.grow.sharded.shards import Shards
 
 
 class Rows(Shard):

@@ -24,13 +24,13 @@ from arboretum.engine.compiler.decorators import writable
 from arboretum.engine.second_order.batch import add_counts
 from arboretum.engine.second_order.score import Features, SplitRules
 from arboretum.errors import DataError
-from arboretum.grow.ahead import TreeAhead
 from arboretum.grow.decoding import GrownNodes
 from arboretum.grow.grower import Grown, GrowTarget
 from arboretum.grow.histogram import NOT_GOOD, POOL, make_given
-from arboretum.grow.kept_rows import Added, largest_of
-from arboretum.grow.shard import Beginning, Counts
-from arboretum.grow.shards import Shards
+from arboretum.grow.sharded.ahead import TreeAhead
+from arboretum.grow.sharded.kept_rows import Added, largest_of
+from arboretum.grow.sharded.shard import Beginning, Counts
+from arboretum.grow.sharded.shards import Shards
 
 __all__ = ["BatchGrower", "KeptTarget"]
 

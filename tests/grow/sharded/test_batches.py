@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from arboretum.errors import DataError
-from arboretum.grow.batches import BatchGrower
 from arboretum.grow.cluster import InProcess
 from arboretum.grow.grower import GrowTarget
 from arboretum.grow.histogram import HistogramGrower, features_of
-from arboretum.grow.shard import Shard
-from arboretum.grow.shards import Shards
-from tests.grow.in_shards import cut_into
+from arboretum.grow.sharded.batches import BatchGrower
+from arboretum.grow.sharded.shard import Shard
+from arboretum.grow.sharded.shards import Shards
+from tests.grow.sharded.in_shards import cut_into
 from tests.grow.test_histogram import rules
 
 

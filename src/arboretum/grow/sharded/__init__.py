@@ -1,0 +1,1 @@
+"""Second-order trees on rows that lie in shards."""
