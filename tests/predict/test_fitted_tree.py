@@ -17,7 +17,11 @@ from arboretum.structure.tree import Tree
 
 IRIS, DIABETES = load_iris(return_X_y=True), load_diabetes(return_X_y=True)
 BOTH = {
-    "classes": (DecisionTreeClassifier, sklearn.tree.DecisionTreeClassifier, IRIS),
+    "classes": (  # without the ties of two columns
+        DecisionTreeClassifier,
+        sklearn.tree.DecisionTreeClassifier,
+        (IRIS[0][:, :3], IRIS[1]),
+    ),
     "numbers": (DecisionTreeRegressor, sklearn.tree.DecisionTreeRegressor, DIABETES),
     "two targets": (
         DecisionTreeRegressor,

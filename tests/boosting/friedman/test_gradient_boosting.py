@@ -145,9 +145,9 @@ def test_categories_and_missing_values_are_carts(options, penalty):
     model.fit(numbers, y)
     assert_allclose(model.predict(numbers), tree.predict(numbers), atol=1e-12)
     for name in ("feature", "missing_child", "count"):
-        assert_array_equal(getattr(model.trees_[0], name), getattr(tree.tree_, name))
+        assert_array_equal(getattr(model.trees_[0], name), getattr(tree.trees_[0], name))
     for name in ("threshold", "gain", "impurity", "weight"):
-        assert_allclose(getattr(model.trees_[0], name), getattr(tree.tree_, name), atol=1e-12)
+        assert_allclose(getattr(model.trees_[0], name), getattr(tree.trees_[0], name), atol=1e-12)
 
 
 @pytest.mark.parametrize(
