@@ -210,8 +210,8 @@ FAULTS = (
     Fault(
         "friedman", "prior of classes smoothed",
         "boosting/loss/classes.py",
-        "return np.bincount(codes, None, n_classes) / len(codes)",
-        "return (np.bincount(codes, None, n_classes) + 1.0) / (len(codes) + n_classes)",
+        "return sums.totals(w, codes, n_classes) / sums.total(w)",
+        "return (sums.totals(w, codes, n_classes) + 1.0) / (sums.total(w) + n_classes)",
         ("boosting/friedman/test_gradient_boosting.py::test_starts_are_scikit_learns",),
     ),
     Fault(
@@ -314,9 +314,10 @@ FAULTS = (
     ),
     Fault(
         "metrics", "weighted mean divided by the number of rows",
-        "boosting/metric/evaluation_set.py",
-        "return total / whole if whole > 0 else math.nan", "return total / len(values)",
-        ("boosting/metric/test_metric.py",),
+        "engine/sums.py",
+        "return total(times(x, weight)) / whole if whole > 0 else math.nan",
+        "return total(times(x, weight)) / len(x)",
+        ("engine/test_sums.py",),
     ),
     Fault(
         "io", "bytes between arrays left out of the checksum that is compared",

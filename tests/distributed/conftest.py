@@ -22,6 +22,10 @@ def _paths():
 @pytest.fixture(scope="session")
 def client(_paths):
     distributed = pytest.importorskip("distributed")
+    import dask
+
+    # on a busy machine a killed worker takes longer to start again than a local cluster waits for it
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"})
     cluster = distributed.LocalCluster(
         n_workers=3, threads_per_worker=1, dashboard_address=None, silence_logs=50
     )

@@ -196,3 +196,14 @@ def test_ten_thousand_partitions(client):
     found = arboretum.LGBMRegressor(n_estimators=3)
     found.fit(da.from_array(values, (3, 3)), da.from_array(labels, 30_000))
     assert to_bytes(found) == to_bytes(expected)
+
+
+@pytest.mark.parametrize("name", ["LGBMRegressor", "XGBRegressor", "LGBMRanker", "XGBRanker"])
+def test_names_of_the_peers(name, client, request):
+    X, y, _ = table()
+    y = (y == "yes").astype(int)
+    ranks = {"group": [100] * 3} if name.endswith("Ranker") else {}
+    expected = getattr(arboretum, name)(n_estimators=3).fit(X, y, **ranks)
+    model = getattr(adapter, f"Dask{name}")(client=client, n_estimators=3)
+    whole = collected("dask", request, X.assign(y=y), 4)  # partitions end inside groups
+    assert to_bytes(model.fit(whole, "y", **ranks)) == to_bytes(expected)

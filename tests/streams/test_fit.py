@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import arboretum
 from arboretum.errors import DataError
+from arboretum.streams import table as streamed
 
 QUIET = {"XGBClassifier": {"verbose": False}, "XGBRegressor": {"verbose": False}}
 
@@ -88,6 +89,15 @@ def test_any_batches_give_the_file_of_the_fit_in_memory(name, seed, n, places, w
     model = make(**args).fit(
         lambda: iter(batches), y=target, sample_weight=weight, **QUIET.get(name, {})
     )
+    assert saved(model) == saved(whole)
+
+
+def test_many_batches(monkeypatch):
+    t = table(8, 300)
+    whole = arboretum.LGBMRegressor(n_estimators=4).fit(features(t), t["value"])
+    monkeypatch.setattr(streamed, "_PARTS", 3)
+    batches = cut(without(t, "value"), list(range(0, 300, 7)))
+    model = arboretum.LGBMRegressor(n_estimators=4).fit(lambda: iter(batches), "value")
     assert saved(model) == saved(whole)
 
 

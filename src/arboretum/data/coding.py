@@ -10,7 +10,7 @@ same, however: a CSV file has dates where a dataframe made from it has words, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, time, timedelta
 from typing import Any, NoReturn
 
@@ -35,7 +35,7 @@ from arboretum.data.values import (
 )
 from arboretum.errors import DataError
 
-__all__ = ["Coded", "apply_categories", "apply_numbers", "learn_column"]
+__all__ = ["Coded", "apply_categories", "apply_numbers", "learn_column", "places_of"]
 
 # kind, categories, has missing values, values as numbers
 Coded = tuple[str, tuple[Any, ...] | None, bool, np.ndarray]
@@ -135,12 +135,20 @@ def _check_listed(words: Words, order: Sequence[Any], name: str) -> None:
         )
 
 
-def _places(values: Sequence[Any], categories: Sequence[Any]) -> list[float]:
+def _places(
+    values: Sequence[Any], categories: Sequence[Any], place: Mapping[Any, int] | None = None
+) -> list[float]:
     """Return the positions of values among the categories; NaN for unknown ones."""
     if values == categories:
         return list(range(len(values)))
-    place = {category: i for i, category in enumerate(categories)}
+    if place is None:
+        place = places_of(categories)
     return [place.get(v, np.nan) for v in values]
+
+
+def places_of(categories: Sequence[Any]) -> dict[Any, int]:
+    """Return the position of every category."""
+    return {category: i for i, category in enumerate(categories)}
 
 
 def _codes(words: Words, new: Sequence[float], dtype: type[np.floating] = np.float64) -> np.ndarray:
@@ -171,9 +179,18 @@ def apply_numbers(raw: Raw, name: str, dtype: str) -> np.ndarray:
 
 
 def apply_categories(
-    raw: Raw, name: str, dtype: str, categories: tuple[Any, ...], unseen: str, found: Unseen
+    raw: Raw,
+    name: str,
+    dtype: str,
+    categories: tuple[Any, ...],
+    unseen: str,
+    found: Unseen,
+    place: Mapping[Any, int] | None = None,
 ) -> np.ndarray:
-    """Return a column as the codes of its categories; others are missing and go to ``found``, or raise."""
+    """Return a column as the codes of its categories; others are missing and go to ``found``, or raise.
+
+    ``place`` is `places_of` the categories, for those who need it many times.
+    """
     if (
         isinstance(raw, RawNumbers)
         and raw.dtype == "datetime"
@@ -183,7 +200,7 @@ def apply_categories(
     words = _words(raw, name)
     known = {dtype} if dtype in ("duration", "time") else families_of(categories)
     given = {raw.family} if isinstance(raw, RawNumbers) else words.families
-    new = _places(words.values, categories)
+    new = _places(words.values, categories, place)
     other_type = bool(known) and not known & given
     rows = _rows_of(words, np.isnan(new) | other_type)
     if len(rows):

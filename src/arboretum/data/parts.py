@@ -215,7 +215,7 @@ def _join_columns(parts: Sequence[_ColumnPart], name: str) -> _ColumnPart:
     for part in parts:
         for value, n in part.counts.items():
             counts[value] = counts.get(value, 0) + n
-    raw = reduce(lambda one, other: join_raw([one, other], name), [part.raw for part in parts])
+    raw = join_raw([part.raw for part in parts], name)
     if isinstance(raw, Words):
         raw = _short(raw)
     else:

@@ -354,7 +354,12 @@ def _learn_sparse(table: Table, wishes: dict[int, Wish]) -> tuple[Schema, Sparse
 
 # --------------------------------------------------------------------------- predict
 def encode(
-    schema: Schema, X: Any, *, unseen: str = "missing", estimator_name: str = "model"
+    schema: Schema,
+    X: Any,
+    *,
+    unseen: str = "missing",
+    estimator_name: str = "model",
+    places: Mapping[int, Mapping[Any, int]] | None = None,
 ) -> Matrix:
     """Encode a table as the training table was encoded.
 
@@ -372,6 +377,9 @@ def encode(
         `UnseenCategoryWarning` for all columns, without a warning, or raise.
     estimator_name : str
         The model's name in messages.
+    places : dict of int to dict, optional
+        `places_of` the categories of every column that has some: saves time where a table is encoded in many
+        parts.
 
     Returns
     -------
@@ -400,12 +408,13 @@ def encode(
     raws = table.columns
     encoded = []
     found: Unseen = {}
-    for column, position in zip(schema.columns, order):
+    for f, (column, position) in enumerate(zip(schema.columns, order)):
         if column.categories is None:
             values = apply_numbers(raws[position], column.name, column.dtype)
         else:
+            place = None if places is None else places[f]
             values = apply_categories(
-                raws[position], column.name, column.dtype, column.categories, unseen, found
+                raws[position], column.name, column.dtype, column.categories, unseen, found, place
             )
         encoded.append(values)
     if found and unseen != "ignore":

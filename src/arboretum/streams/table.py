@@ -20,6 +20,7 @@ import numpy as np
 from arboretum.base.rounds import progress
 from arboretum.boosting.second_order.fit import with_missing
 from arboretum.boosting.second_order.tables import BinnedTable
+from arboretum.data.coding import places_of
 from arboretum.data.matrix import FrameMatrix, Matrix
 from arboretum.data.parts import CategoryCounts, TablePart, join_parts, learn_part, take_rows
 from arboretum.data.schema import Schema, encode
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["StreamedTable"]
 
 _BLOCK = 1 << 18  # rows of codes that are bundled at a time
+_PARTS = 16  # what is learned of them is joined at once
 
 
 class StreamedTable(TableInParts):
@@ -104,13 +106,14 @@ class StreamedTable(TableInParts):
 
     # ------------------------------------------------------------------ columns
     def learn(self, settings: Mapping[str, Any]) -> Schema:
-        part: TablePart | None = None
+        parts: list[tuple[TablePart, str]] = []
         for at, piece in self._pieces():
             with located(piece.where):
-                new = learn_part(piece.table, settings)
-                part = new if part is None else join_parts([part, new])
+                parts.append((learn_part(piece.table, settings), piece.where))
+            if len(parts) == _PARTS:
+                parts = [(_join(parts), piece.where)]
             self._sample += _some(piece.table, at, piece.where, self.expected)
-        assert part is not None
+        part = _join(parts)
         self._learned = part, part.schema()
         return self._learned[1]
 
@@ -118,7 +121,13 @@ class StreamedTable(TableInParts):
         self, schema: Schema, *, unseen: str, absent: float | None, estimator_name: str
     ) -> StreamedTable:
         twin = copy.copy(self)
-        twin._coding = schema, absent, {"unseen": unseen, "estimator_name": estimator_name}
+        places = {
+            f: places_of(column.categories)
+            for f, column in enumerate(schema.columns)
+            if column.categories is not None
+        }
+        settings = {"unseen": unseen, "estimator_name": estimator_name, "places": places}
+        twin._coding = schema, absent, settings
         return twin
 
     def keep(self, rows: np.ndarray) -> StreamedTable:
@@ -218,6 +227,18 @@ class StreamedTable(TableInParts):
             end = min(start + _BLOCK, n)
             codes[:, start:end] = bundle_codes(bins, alone, start, end)
         return replace(bins, codes=codes, wide=alone.wide, has_missing=alone.has_missing)
+
+
+def _join(parts: Sequence[tuple[TablePart, str]]) -> TablePart:
+    """Return parts as one; an error names the first that does not fit those before it."""
+    try:
+        return join_parts([part for part, _ in parts])
+    except DataError:
+        whole = parts[0][0]
+        for part, where in parts[1:]:
+            with located(where):
+                whole = join_parts([whole, part])
+        raise
 
 
 def _some(table: Table, at: int, where: str, rows: np.ndarray | None) -> list[tuple[Table, str]]:
