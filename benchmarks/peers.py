@@ -48,32 +48,33 @@ inspection/tests/test_partial_dependence inspection/tests/test_permutation_impor
 inspection/_plot/tests/test_plot_partial_dependence inspection/_plot/tests/test_boundary_decision_display
 """
 
-_FAMILIES = "DecisionTree ExtraTree RandomForest ExtraTrees Bagging AdaBoost GradientBoosting Stacking Voting"
-
 # The modules whose names the tests import; arboretum's take their place where it has them.
 _PLUGIN = '''
 """Put arboretum's names into the modules of the peer."""
 import importlib
-import pkgutil
 
 import arboretum
 
 for name in arboretum.ESTIMATORS:
     getattr(arboretum, name)
-for path in {modules!r}:
+for path, names in {swaps!r}.items():
+    ours = importlib.import_module(path.replace("sklearn", "arboretum")) if names is None else arboretum
     module = importlib.import_module(path)
-    for name in {names!r}:
+    for name in ours.__all__ if names is None else names:
         if hasattr(module, name):
-            setattr(module, name, getattr(arboretum, name))
+            setattr(module, name, getattr(ours, name))
 '''
 
 
 @dataclass(frozen=True)
 class Suite:
-    """The tests of a peer: its modules, the names that are swapped in them, and the test files."""
+    """The tests of a peer: its modules, the names that are swapped in them, and the test files.
+
+    Without names, those of the module of arboretum that has the same name.
+    """
 
     modules: tuple[str, ...]
-    names: tuple[str, ...]
+    names: tuple[str, ...] | None
     files: tuple[str, ...]  # below the folder of the tests, without .py; all test files if empty
 
 
@@ -81,8 +82,7 @@ _BOOSTER = ("Classifier", "Regressor", "Ranker")
 SUITES = {
     "sklearn": Suite(
         ("sklearn.tree", "sklearn.ensemble", "sklearn.inspection"),
-        (*(name + kind for name in _FAMILIES.split() for kind in ("Classifier", "Regressor")),
-         "plot_tree", "export_text", "export_graphviz"),
+        None,
         tuple(_SKLEARN.split()),
     ),
     "xgboost": Suite(
@@ -119,9 +119,9 @@ def run(suite: Suite, folder: Path, files: Sequence[str], jobs: int) -> list[Out
         copytree(
             folder, tests, ignore=ignore_patterns("*.so", "*.pyx", "__pycache__", "__init__.py")
         )
-        modules = [name for name in suite.modules if find_spec(name)]
+        swaps = {name: suite.names for name in suite.modules if find_spec(name)}
         plugin = Path(temporary) / "swapped_names.py"
-        plugin.write_text(_PLUGIN.format(modules=modules, names=suite.names))
+        plugin.write_text(_PLUGIN.format(swaps=swaps))
         wanted = suite.files or sorted(path.stem for path in tests.glob("test_*.py"))
         paths = [f"{name}.py" for name in wanted if not files or Path(name).stem in files]
         report = Path(temporary) / "report.xml"

@@ -57,7 +57,8 @@ _ORDER = [
     "distributed streams",
     "explain",
     "comparison",
-    "tree ensemble inspection",
+    "tree ensemble",
+    "inspection",
     "cli",
 ]
 RANK = {room: rank for rank, rooms in enumerate(_ORDER) for room in rooms.split()}

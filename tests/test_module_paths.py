@@ -31,8 +31,11 @@ def test_every_public_name_of_scikit_learn_is_there_or_says_what_to_use(name):
     ours, theirs = MODULES[name]
     for word in theirs.__all__:
         if word in ours.__all__:
-            source = theirs if ours is inspection else arboretum
-            assert getattr(ours, word) is getattr(source, word)
+            if word.startswith(("plot_", "export_", "partial_")):
+                assert getattr(ours, word) is not getattr(theirs, word)  # takes our models
+            else:
+                source = theirs if ours is inspection else arboretum
+                assert getattr(ours, word) is getattr(source, word)
         else:
             with pytest.raises(ImportError, match=f"arboretum.{name} has no {word}: "):
                 getattr(ours, word)

@@ -1,15 +1,21 @@
 """Single trees under the names of `sklearn.tree`: replace `sklearn` by `arboretum` in an import.
 
->>> from arboretum.tree import DecisionTreeClassifier
->>> DecisionTreeClassifier().fit([[0], [1]], ["no", "yes"]).get_n_leaves()
-2
+`plot_tree`, `export_text` and `export_graphviz` take scikit-learn's arguments and return and print what
+scikit-learn's do, for trees that it could have grown; those of `arboretum` itself show every model.
+
+>>> from arboretum.tree import DecisionTreeClassifier, export_text
+>>> print(export_text(DecisionTreeClassifier().fit([[0], [1]], ["no", "yes"])))
+|--- feature_0 <= 0.50
+|   |--- class: no
+|--- feature_0 >  0.50
+|   |--- class: yes
+<BLANKLINE>
 """
 
 from arboretum.cart.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from arboretum.cart.extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
-from arboretum.explain.graphviz import export_graphviz
-from arboretum.explain.plot import plot_tree
-from arboretum.explain.text import export_text
+from arboretum.explain import graphviz, plot, text
+from arboretum.explain.sklearn_tree import shown_by_scikit_learn
 from arboretum.registry import missing_name
 
 __all__ = [
@@ -21,6 +27,10 @@ __all__ = [
     "export_text",
     "plot_tree",
 ]
+
+export_graphviz = shown_by_scikit_learn("export_graphviz", graphviz.export_graphviz)
+export_text = shown_by_scikit_learn("export_text", text.export_text)
+plot_tree = shown_by_scikit_learn("plot_tree", plot.plot_tree)
 
 
 def __getattr__(name: str) -> object:

@@ -58,7 +58,7 @@ def test_what_is_checked(model):
     fitted = clone(model).set_params(warm_start=True).fit(X, y)
     with pytest.raises(ParameterError, match=r"n_estimators is 2, but there are 4 .*s already"):
         clone(fitted).fit(X, y).set_params(n_estimators=2).fit(X, y)
-    with pytest.warns(UserWarning, match="n_estimators has not increased"):
+    with pytest.warns(UserWarning, match="n_estimators does not fit new trees"):
         fitted.fit(X, y)
     with pytest.raises(DataError, match="with warm_start=True the table must have"):
         fitted.set_params(n_estimators=9).fit(X[:, :3], y)

@@ -34,9 +34,10 @@ def test_that_is_left_out():
 """
 
 
-def test_a_suite_runs_with_the_names_swapped(tmp_path):
+@pytest.mark.parametrize("names", [None, ("DecisionTreeClassifier",)])
+def test_a_suite_runs_with_the_names_swapped(tmp_path, names):
     (tmp_path / "test_one.py").write_text(TEST)
-    suite = Suite(("sklearn.tree",), ("DecisionTreeClassifier",), ())
+    suite = Suite(("sklearn.tree",), names, ())
     found = run(suite, tmp_path, [], jobs=1)
     assert [(one.file, one.test) for one in found] == [
         ("test_one", "test_the_class_is_swapped"),

@@ -238,7 +238,7 @@ def test_fit_is_what_the_textbook_does(way):
     categorical = [f for f, size in enumerate(problem.n_values) if size]
     model = C45Classifier(categorical_features=categorical, **WAYS[way])
     model.fit(problem.X, problem.y, problem.w)
-    assert_same_tree(model.tree_, engine_tree(problem))
+    assert_same_tree(model.trees_[0], engine_tree(problem))
     book = textbook_tree(problem)
     fresh = fresh_rows(problem)
     laplace = WAYS[way].get("laplace", False)
@@ -273,7 +273,7 @@ def test_ordinal_columns_are_numbers():
     problem = Problem(X, y, (0, 0))
     model = C45Classifier(ordinal_features=[0, 1]).fit(X, y)
     tree, _ = check(problem)
-    assert_array_equal(model.tree_.threshold, tree.threshold)
+    assert_array_equal(model.trees_[0].threshold, tree.threshold)
     assert_allclose(model.predict_proba(X), engine_proba(tree, X))
 
 
@@ -284,12 +284,12 @@ def test_class_weights_are_weights():
         problem.X, problem.y
     )
     weighed = replace(problem, w=factor[problem.y])
-    assert_same_tree(model.tree_, check(weighed)[0])
+    assert_same_tree(model.trees_[0], check(weighed)[0])
     balanced = C45Classifier(class_weight="balanced", categorical_features=[1, 2, 4]).fit(
         problem.X, problem.y
     )
     w = len(problem.y) / (3 * np.bincount(problem.y))[problem.y]
-    assert_same_tree(balanced.tree_, check(replace(problem, w=w))[0])
+    assert_same_tree(balanced.trees_[0], check(replace(problem, w=w))[0])
 
 
 # ---------------------------------------------------------------------- corners

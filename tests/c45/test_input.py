@@ -182,7 +182,7 @@ def test_bad_target(name):
 
 
 def test_a_column_vector_is_one_target():
-    with pytest.warns(DataConversionWarning, match=r"column-vector y was passed.*y.ravel\(\)"):
+    with pytest.warns(DataConversionWarning, match=r"column-vector y was passed.*using ravel\(\)"):
         model = C45Classifier().fit(FOUR, [[0], [1], [0], [1]])
     assert model.predict(FOUR).shape == (4,)
     assert model.n_outputs_ == 1
@@ -190,7 +190,7 @@ def test_a_column_vector_is_one_target():
 
 BAD_WEIGHTS = {
     "all zero": ([0, 0, 0, 0], "sample_weight is zero in every row"),
-    "negative": ([1, -1, 1, 1], r"sample_weight holds negative values \(row 1\)"),
+    "negative": ([1, -1, 1, 1], r"Negative values in data passed to `sample_weight` \(row 1\)"),
     "NaN": ([1, np.nan, 1, 1], r"sample_weight holds NaN \(row 1\)"),
     "infinite": ([1, 1, 1, np.inf], "sample_weight holds infinite values"),
     "too few": ([1, 1], "sample_weight has 2 entries, X has 4 rows"),

@@ -69,7 +69,7 @@ def test_pickle_and_joblib_keep_the_model_and_drop_what_is_worked_out(Model):
     joblib.dump(model, file)
     file.seek(0)
     for copy in (pickle.loads(pickle.dumps(model)), joblib.load(file)):
-        assert set(vars(copy.tree_)) == {*copy.tree_.__dataclass_fields__}
+        assert set(vars(copy.trees_[0])) == {*copy.trees_[0].__dataclass_fields__}
         assert same_trees(copy, model)
         np.testing.assert_array_equal(copy.predict(X), expected)
         assert copy.tree_.max_depth == model.get_depth()

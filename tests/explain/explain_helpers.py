@@ -178,5 +178,5 @@ def walk(tree, matrix):
 def with_columns(model, columns):
     """Return the model with other columns, for odd names."""
     schema = Schema(tuple(columns), named=True)
-    tree = replace(model.tree_, schema=schema)
+    tree = replace(getattr(model, "trees_", [model.tree_])[0], schema=schema)
     return StandIn(tree, model.criterion, model.classes_)

@@ -118,7 +118,12 @@ def test_changed_files_are_a_model_or_an_error():
 X0, Y0, N0 = data(n=30)
 BAD = [
     (BaggingClassifier(n_estimators=0), Y0, ParameterError, "n_estimators"),
-    (BaggingClassifier(max_samples=31), Y0, ParameterError, "only 30 rows"),
+    (
+        BaggingClassifier(max_samples=31, bootstrap=False),
+        Y0,
+        ParameterError,
+        "must be <= n_samples=30",
+    ),
     (BaggingClassifier(max_samples=0.0), Y0, ParameterError, "max_samples"),
     (BaggingClassifier(max_features=6), Y0, ParameterError, "only 5 columns"),
     (BaggingClassifier(max_features=None), Y0, ParameterError, "max_features"),

@@ -155,7 +155,7 @@ DAMAGE = {
     "weights too many": lambda state: state["kept"].update(weight=np.ones(61)),
     "weights below 0": lambda state: state["kept"]["weight"].fill(-1),
     "weights all 0": lambda state: state["kept"]["weight"].fill(0),
-    "bags larger than the table": lambda state: state["bags"].update(draws=61),
+    "bags of too many draws": lambda state: state["bags"].update(draws=2**40),
     "bags of other rows": lambda state: state["bags"].update(weighing=np.array([3, 60])),
     "bags out of order": lambda state: state["bags"].update(weighing=np.array([3, 2])),
     "bags of floats": lambda state: state["bags"].update(weighing=np.array([3.0])),

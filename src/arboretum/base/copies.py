@@ -87,8 +87,8 @@ def of_one_target(model: Any, target: int) -> Any:
     if isinstance(kept.get("classes_"), list):
         single._take_classes(model.classes_[target])
         width = len(model.classes_[target])
-    if "tree_" in kept:
-        single.tree_ = _of_target(model.tree_, target, width)
+    if "_kept_tree" in kept:
+        single._kept_tree = _of_target(model._kept_tree, target, width)
     elif "trees_" in kept:
         single.trees_ = [_of_target(tree, target, width) for tree in model.trees_]
     else:  # a bag of trees

@@ -384,7 +384,10 @@ def goes_on(model: Any, what: str) -> bool:
             "warm_start=True it must not get smaller"
         )
     if model.n_estimators == done:
-        warn_caller(f"warm_start=True, but n_estimators has not increased: no {what} is added")
+        warn_caller(
+            "Warm-start fitting without increasing n_estimators does not fit new trees: there are "
+            f"{done} {what}s already"
+        )
     return True
 
 

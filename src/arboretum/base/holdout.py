@@ -41,8 +41,8 @@ def set_aside(
         raise DataError(f"{why}, and there are too few: {error}") from error
     if codes is not None and len(np.unique(codes[learn])) < len(np.unique(codes)):
         raise DataError(
-            f"{why}, and the remaining training rows miss some classes: give more rows, or set "
-            "aside fewer"
+            f"The training data after the early stopping split miss some classes. {why}: give more rows, or "
+            "set aside fewer"
         )
     if w is not None and (not w[learn].any() or not w[held].any()):
         raise DataError(f"{why}, and all of these or all others have weight 0")

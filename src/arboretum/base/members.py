@@ -20,6 +20,7 @@ from arboretum.errors import DataError, ParameterError
 
 __all__ = [
     "COLUMN_KINDS",
+    "HasMembers",
     "answer_classes",
     "answer_numbers",
     "check_base",
@@ -29,10 +30,27 @@ __all__ = [
     "make_member",
     "member_from_state",
     "member_to_state",
+    "parameters_of_tree",
     "run_in_order",
     "tags_like",
+    "tree_member",
     "with_column_kinds",
 ]
+
+
+class HasMembers:
+    """Mixin: a fitted ensemble is the sequence of its members, `estimators_`."""
+
+    estimators_: Any
+
+    def __len__(self) -> int:
+        return len(self.estimators_)
+
+    def __getitem__(self, number: Any) -> Any:
+        return self.estimators_[number]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.estimators_)
 
 
 def check_base(owner: Any, base: Any, *, classifies: bool) -> None:
@@ -154,6 +172,21 @@ def fit_member(
         )
         raise
     return member  # fit itself may return something else
+
+
+# ---------------------------------------------------------------------- trees as estimators
+def parameters_of_tree(owner: Any, kind: Any) -> dict[str, Any]:
+    """Return the parameters of an ensemble that its trees also have, but for what only a fit needs."""
+    names = set(kind._get_param_names()) - {"random_state", "class_weight"}
+    return {name: getattr(owner, name) for name in names if hasattr(owner, name)}
+
+
+def tree_member(kind: Any, parameters: dict[str, Any], schema: Schema, **fitted: Any) -> Any:
+    """Return a tree that an ensemble has grown as an estimator of its own; it shares the arrays."""
+    member = kind(**parameters)
+    member._take_schema(schema)
+    vars(member).update(fitted)
+    return member
 
 
 # ---------------------------------------------------------------------- predictions

@@ -12,10 +12,12 @@ import numpy as np
 
 from arboretum.base.anatomy import Anatomy, PartModel, has_anatomy
 from arboretum.base.estimator import Estimator
+from arboretum.base.members import HasMembers
 from arboretum.base.shap_values import Explains
 from arboretum.data.schema import Schema, encode
 from arboretum.errors import ModelFileError
 from arboretum.predict.ensemble import Ensemble
+from arboretum.predict.fitted_tree import FittedTree
 from arboretum.predict.soundness import YES_NO, prove_ensemble
 from arboretum.predict.walk import leaves_of, paths_of
 from arboretum.structure.tree import Tree
@@ -97,6 +99,15 @@ class ModelOfTrees(Explains, Estimator):
         matrix = self._encode(X)
         return self.ensemble_.leaves(matrix, self._threads())
 
+    def _compute_partial_dependence_recursion(self, grid: Any, target_features: Any) -> np.ndarray:
+        """Return partial dependence by the weights of the training rows, under scikit-learn's name."""
+        from arboretum.predict.by_shares import predict_by_shares
+
+        found = predict_by_shares(
+            self.ensemble_, np.asarray(grid, np.float64), np.asarray(target_features)
+        )
+        return found[0] if len(found) == 1 else found
+
     def _prove_sound(self) -> None:
         super()._prove_sound()
         prove_ensemble(
@@ -104,7 +115,7 @@ class ModelOfTrees(Explains, Estimator):
         )
 
 
-class ModelOfMembers(ModelOfTrees):
+class ModelOfMembers(HasMembers, ModelOfTrees):
     """A model of other models: a model of trees if all of them are trees over the columns of the table."""
 
     estimator_: Any
@@ -125,7 +136,7 @@ class ModelOfMembers(ModelOfTrees):
                 type(member) in self._tree_types and member.schema_ is self.schema_
                 for member in members
             )
-            cache["trees"] = [member.tree_ for member in members] if shared else None
+            cache["trees"] = [member._kept_tree for member in members] if shared else None
             cache["members"] = members
         return cache["trees"]
 
@@ -173,7 +184,7 @@ class ModelOfMembers(ModelOfTrees):
 
     def _anatomy(self) -> Anatomy:
         found = Estimator._anatomy(self)
-        trees = [vars(one)["tree_"] for one in self.estimators_ if "tree_" in vars(one)]
+        trees = [vars(one)["_kept_tree"] for one in self.estimators_ if "_kept_tree" in vars(one)]
         own = has_anatomy(self.estimators_[0]) and len(trees) == len(self.estimators_)
         criterion = str(getattr(self.estimator_, "criterion", ""))
         return replace(
@@ -193,20 +204,18 @@ class ModelOfMembers(ModelOfTrees):
     def _n_done(self) -> int:
         return len(self.estimators_)
 
-    def __len__(self) -> int:
-        return len(self.estimators_)
-
 
 # ---------------------------------------------------------------------- one tree
 class TreeModel(ModelOfTrees):
     """Reading and keeping a fitted `tree_` over the columns of `schema_`."""
 
-    tree_: Tree
-    _fitted: ClassVar = "tree_"
-    _learned: ClassVar[tuple[str, ...]] = ("tree_", "pruning_curve_")
+    _kept_tree: Tree
+    _fitted: ClassVar = "_kept_tree"
+    _learned: ClassVar[tuple[str, ...]] = ("_kept_tree", "pruning_curve_")
 
     _attributes: ClassVar = {
-        "tree_ : Tree": "The fitted tree; iterate over it to read its nodes.",
+        "tree_ : FittedTree": "The fitted tree, with scikit-learn's arrays and methods; iterate over it to "
+        "read its nodes.",
         **ModelOfTrees._attributes,
         "schema_ : Schema": "Names, kinds and categories of the columns.",
         "n_features_in_, n_outputs_ : int": "",
@@ -216,10 +225,22 @@ class TreeModel(ModelOfTrees):
     }
 
     @property
+    def tree_(self) -> FittedTree:
+        """The fitted tree, with scikit-learn's arrays and methods; iterate over it to read its nodes."""
+        self._check_fitted()
+        tree, cache = self._kept_tree, self.__dict__.setdefault("_cache", {})
+        shown = cache.get("tree_")
+        if shown is None or shown.own is not tree:
+            each = getattr(self, "_each_classes", None)
+            n_classes = [1] * self._leaf_shape[0] if each is None else [len(one) for one in each]
+            shown = cache["tree_"] = FittedTree(tree, n_classes)
+        return shown
+
+    @property
     def trees_(self) -> list[Tree]:  # type: ignore[override]
         """A list of the one tree, as models of many trees have it."""
         self._check_fitted()
-        return [self.tree_]
+        return [self._kept_tree]
 
     def _served(self) -> Ensemble:
         # -0.0 keeps the sign of every leaf value: -0.0 + value is value, but 0.0 + -0.0 is 0.0
@@ -227,47 +248,47 @@ class TreeModel(ModelOfTrees):
 
     def _anatomy(self) -> Anatomy:
         found = super()._anatomy()
-        history = replace(found.history, n_rows=int(self.tree_.count[0]))
+        history = replace(found.history, n_rows=int(self._kept_tree.count[0]))
         return replace(found, history=history)
 
     def apply(self, X: Any) -> np.ndarray:
         """Return the leaf each row reaches (its node number in `tree_`)."""
         matrix = self._encode(X)
-        return leaves_of(self.tree_, matrix, self._threads_for(matrix))
+        return leaves_of(self._kept_tree, matrix, self._threads_for(matrix))
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Return the sparse (rows × nodes) matrix of the nodes each row passes."""
         matrix = self._encode(X)
-        return paths_of(self.tree_, matrix, self._threads())
+        return paths_of(self._kept_tree, matrix, self._threads())
 
     def get_depth(self) -> int:
         """Return the depth of the tree; a lone root has depth 0."""
         self._check_fitted()
-        return self.tree_.max_depth
+        return self._kept_tree.max_depth
 
     def get_n_leaves(self) -> int:
         """Return the number of leaves."""
         self._check_fitted()
-        return self.tree_.n_leaves
+        return self._kept_tree.n_leaves
 
     @property
     def feature_importances_(self) -> np.ndarray:
         """Share of the impurity decrease from each column."""
         self._check_fitted()
-        return self.tree_.feature_importances()
+        return self._kept_tree.feature_importances()
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:
         from arboretum.structure.state import tree_to_state
 
-        return {**super()._get_fitted_state(), "tree": tree_to_state(self.tree_)}
+        return {**super()._get_fitted_state(), "tree": tree_to_state(self._kept_tree)}
 
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
         from arboretum.structure.state import tree_from_state
 
         super()._read_fitted_state(state)
-        self.tree_ = tree_from_state(state["tree"], self._tree_schema(state))
-        if self.tree_.value.shape[1:] != self._leaf_shape:
+        self._kept_tree = tree_from_state(state["tree"], self._tree_schema(state))
+        if self._kept_tree.value.shape[1:] != self._leaf_shape:
             raise ModelFileError("the tree and the model disagree on outputs or classes")
 
     def _tree_schema(self, state: dict[str, Any]) -> Schema:

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from arboretum.base.shared_parameters import MOST_DRAWS
 from arboretum.engine.elementwise import log1p
 from arboretum.engine.keys import key_of, uniform_array
 from arboretum.errors import ModelFileError, ParameterError
@@ -37,6 +38,7 @@ __all__ = [
     "draw_counts",
     "draw_heavier",
     "draw_in_turn",
+    "drawn_rows",
     "growing_key",
     "hashes",
     "make_bags",
@@ -94,6 +96,15 @@ def draw_by_weight(w: np.ndarray, shares: np.ndarray) -> np.ndarray:
     return np.minimum(
         rows, np.flatnonzero(w)[-1]
     )  # the end of the last interval may round to less than 1
+
+
+def drawn_rows(counts: np.ndarray) -> np.ndarray:
+    """Return the rows of a bag in order, int32, each as often as it was drawn.
+
+    >>> drawn_rows(np.array([0.0, 2.0, 1.0]))
+    array([1, 1, 2], dtype=int32)
+    """
+    return np.repeat(np.arange(len(counts), dtype=np.int32), counts.astype(np.int64))
 
 
 # ---------------------------------------------------------------------- without
@@ -222,7 +233,7 @@ class Bootstrap(_Rules):
         """Build the bags from the result of `to_state`; raise a ModelFileError if it is invalid."""
         n_rows, weighing = whole(state, "n_rows", 1), state["weighing"]
         draws = None if state["draws"] is None else whole(state, "draws", 1)
-        good = draws is None or draws <= n_rows
+        good = draws is None or draws <= max(1000 * n_rows, MOST_DRAWS)
         if weighing is not None:
             good &= isinstance(weighing, np.ndarray) and weighing.dtype == np.int64
             good = good and weighing.ndim == 1 and 0 < len(weighing) < n_rows
@@ -345,9 +356,10 @@ def make_bags(
     n_rows, n_columns = shape
     n = n_rows if weight is None else int(np.count_nonzero(weight))
     draws = n_draws(model.max_samples, n)
-    if draws > n:
+    if draws > n and not model.bootstrap:
         raise ParameterError(
-            f"max_samples is {draws}, but there are only {n} rows to draw: it must be ≤ {n}"
+            f"max_samples={draws} must be <= n_samples={n} to be able to sample without replacement: draw "
+            "fewer, or set bootstrap=True"
         )
     columns = model.max_features
     if isinstance(columns, (int, np.integer)):

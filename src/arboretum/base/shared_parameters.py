@@ -9,7 +9,18 @@ from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter
 from arboretum.data.column_warnings import UNSEEN
 
-__all__ = ["ENSEMBLE", "GROWTH", "LABELS", "MEMBERS_TABLE", "RUNNING", "STOPPING", "TABLE"]
+__all__ = [
+    "ENSEMBLE",
+    "GROWTH",
+    "LABELS",
+    "MEMBERS_TABLE",
+    "MOST_DRAWS",
+    "RUNNING",
+    "STOPPING",
+    "TABLE",
+]
+
+MOST_DRAWS = 1 << 31  # of a bag
 
 _SHARE = p.fraction(0, 1, open_low=True)
 
@@ -125,8 +136,9 @@ ENSEMBLE = {
         p.flag, "Keep the members of the last fit and add to them up to `n_estimators`."
     ),
     "max_samples": Parameter(
-        p.integer(1) | _SHARE | p.none,
-        "Size of a sample; a float is a share of the rows; None: as many as there are rows.",
+        p.integer(1, MOST_DRAWS) | p.fraction(0, 1000, open_low=True) | p.none,
+        "Size of a sample, which may be larger than the table; a float is a share of the rows; None: as many "
+        "as there are rows.",
     ),
     "learning_rate": Parameter(
         p.real(0, open_low=True), "Factor of every step; smaller values need more rounds."

@@ -48,7 +48,8 @@ def with_class_weight(
     rules = class_weight if isinstance(class_weight, list) else [class_weight] * len(classes)
     if len(rules) != len(classes) or (isinstance(class_weight, dict) and len(classes) > 1):
         raise ParameterError(
-            f"class_weight must be 'balanced' or a list of one dict for each of the {len(classes)} "
+            "number of elements in class_weight should match number of outputs. "
+            f"It must be 'balanced' or a list of one dict for each of the {len(classes)} "
             f"outputs, got {class_weight!r}"
         )
     product = np.ones(len(codes)) if w is None else w.copy()

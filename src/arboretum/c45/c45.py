@@ -149,7 +149,7 @@ class C45Classifier(CaseTreeClassifier):
             table = self._table(*learned)
             del learned  # the table has its own copy of what it needs, and it is the smaller one
             draft = self._grow(table)
-        self.tree_ = draft.to_tree(self.schema_, laplace=bool(self.laplace))
+        self._kept_tree = draft.to_tree(self.schema_, laplace=bool(self.laplace))
         return self
 
     def _table(self, matrix: Matrix, codes: np.ndarray, w: np.ndarray) -> CaseTable:

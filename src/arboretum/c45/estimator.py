@@ -113,7 +113,7 @@ class CaseTreeClassifier(Classes, TreeModel):
         to the fraction of the row that reaches it.
         """
         matrix = self._encode(X)
-        return proba_of(self.tree_, matrix, self._threads())
+        return proba_of(self._kept_tree, matrix, self._threads())
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each row (the first in order between equals)."""

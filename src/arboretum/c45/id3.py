@@ -258,7 +258,7 @@ class ID3Classifier(CaseTreeClassifier):
             max_depth=self.max_depth,
             n_jobs=n_jobs,
         )
-        self.tree_ = grow(table, growth).to_tree(questions, laplace=bool(self.laplace))
+        self._kept_tree = grow(table, growth).to_tree(questions, laplace=bool(self.laplace))
         return self
 
     def _find_cuts(self, matrix: Matrix, codes: np.ndarray, w: np.ndarray) -> dict[int, np.ndarray]:
@@ -305,7 +305,7 @@ class ID3Classifier(CaseTreeClassifier):
         That is a leaf, unless a node tests a value that the row lacks and has no branch for that.
         """
         matrix = self._encode(X)
-        return stops_of(self.tree_, matrix, self._threads())
+        return stops_of(self._kept_tree, matrix, self._threads())
 
     def _anatomy(self) -> Anatomy:
         found = super()._anatomy()
@@ -318,18 +318,18 @@ class ID3Classifier(CaseTreeClassifier):
     def _summed_trees(self) -> Ensemble:
         kept = self.__dict__.setdefault("_cache", {})
         if "stops" not in kept:
-            kept["stops"] = replace(self.ensemble_, trees=[with_stops(self.tree_)])
+            kept["stops"] = replace(self.ensemble_, trees=[with_stops(self._kept_tree)])
         return kept["stops"]
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Return the sparse (rows × nodes) matrix of the nodes each row passes."""
         stops = self.apply(X)
-        return paths_to(self.tree_, stops)
+        return paths_to(self._kept_tree, stops)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the class shares of the node each row stops at (see `apply`)."""
         stops = self.apply(X)
-        return self.tree_.value[stops, 0]
+        return self._kept_tree.value[stops, 0]
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:
@@ -337,7 +337,7 @@ class ID3Classifier(CaseTreeClassifier):
 
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
         super()._read_fitted_state(state)
-        _check_tree(self.tree_)
+        _check_tree(self._kept_tree)
 
     def _tree_schema(self, state: dict[str, Any]) -> Schema:
         """Take the cut points from a file; return the columns the tree splits on."""

@@ -88,12 +88,12 @@ class DecisionTreeClassifier(Classes, TreeEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Return the most frequent class of each row's leaf (the first in order between equals)."""
         leaf = self.apply(X)
-        return self._labels_of(self.tree_.value.argmax(axis=2)[leaf])
+        return self._labels_of(self._kept_tree.value.argmax(axis=2)[leaf])
 
     def predict_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
         """Return the class probabilities of each row's leaf; a list of arrays for several outputs."""
         leaf = self.apply(X)
-        return self._probabilities_of(self.tree_.value[leaf])
+        return self._probabilities_of(self._kept_tree.value[leaf])
 
 
 class DecisionTreeRegressor(Numbers, TreeEstimator):
@@ -158,7 +158,7 @@ class DecisionTreeRegressor(Numbers, TreeEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Return the mean (or median) target of each row's leaf."""
         leaf = self.apply(X)
-        return self._numbers_of(self.tree_.value[leaf, :, 0])
+        return self._numbers_of(self._kept_tree.value[leaf, :, 0])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

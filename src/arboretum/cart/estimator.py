@@ -71,7 +71,7 @@ class TreeEstimator(TreeModel):
         """
         matrix, target, w = self._learn(X, y, sample_weight)
         tree = self._grow(matrix, target, w)
-        self.tree_ = prune(tree, float(self.ccp_alpha)) if self.ccp_alpha > 0 else tree
+        self._kept_tree = prune(tree, float(self.ccp_alpha)) if self.ccp_alpha > 0 else tree
         return self
 
     def _learn(
@@ -105,7 +105,7 @@ class TreeEstimator(TreeModel):
         from sklearn.base import clone
 
         full = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight)
-        return pruning_path(full.tree_)
+        return pruning_path(full._kept_tree)
 
     def prune_cv(
         self, X: Any, y: Any, *, cv: Any = 5, rule: str = "min", sample_weight: Any = None
@@ -145,7 +145,7 @@ class TreeEstimator(TreeModel):
         std_error = np.std(errors, axis=0, ddof=int(several)) / np.sqrt(len(errors))
         best = choose(mean, std_error, rule)
         self.pruning_curve_ = PruningCurve(alphas, n_leaves, mean, std_error, best, rule, path)
-        self.tree_ = prune(full, float(alphas[best]))
+        self._kept_tree = prune(full, float(alphas[best]))
         return self
 
     def _fold_errors(

@@ -151,6 +151,9 @@ class Together(Explains, Estimator):
         -------
         self
         """
+        from sklearn.utils.metadata_routing import _raise_for_params
+
+        _raise_for_params(fit_params, self, "fit")
         self._check_parameters()
         X = as_view(X)
         matrix = self._learn_table(X)
@@ -163,6 +166,15 @@ class Together(Explains, Estimator):
         with self._defaults(), members_silent():
             super().fit(X, y, **fit_params)
         return self
+
+    def _check_parameters(self) -> None:
+        if self.estimators is not None and not _are_named(self.estimators):
+            raise ParameterError(
+                "Invalid 'estimators' attribute, 'estimators' should be a non-empty list of (string, "
+                f"estimator) tuples: estimators of {type(self).__name__} must be None or a list of (name, "
+                f"estimator) pairs, got {self.estimators!r}"
+            )
+        super()._check_parameters()
 
     def _column_kinds(self) -> dict[str, Any]:
         return kinds_of_base(self)

@@ -42,7 +42,7 @@ _BLOCK = 1 << 16  # entries checked together: small enough for the cache
 
 
 class DataTypeError(DataError, TypeError):
-    """A cell or a column name has a type that no table can have; also a TypeError."""
+    """A cell, a column name or a target has a type that no table can have; also a TypeError."""
 
 
 def list_rows(rows: Sequence[int] | np.ndarray, limit: int = 5) -> str:
@@ -291,8 +291,11 @@ def check_counts(y: np.ndarray) -> None:
     bad = np.flatnonzero((y < 0).any(axis=1))
     if len(bad):
         raise DataError(
-            f"y holds {len(bad)} negative values ({list_rows(bad)}): criterion='poisson' needs "
-            "y ≥ 0"
+            "Some value(s) of y are negative which is not allowed for Poisson regression: "
+            f"{len(bad)} of them ({list_rows(bad)})"
         )
     if not np.all(y.sum(axis=0) > 0):
-        raise DataError("y holds nothing but zeros: criterion='poisson' needs a positive sum")
+        raise DataError(
+            "Sum of y is not strictly positive which is necessary for Poisson regression: y is not "
+            "positive anywhere (Poisson deviance takes its logarithm)"
+        )

@@ -75,7 +75,7 @@ def take_rows(X: Any, rows: np.ndarray) -> Any:
     if isinstance(X, np.ndarray):
         return X[rows]
     if is_sparse(X):
-        return X.tocsr()[rows]
+        return X.tocsr()[rows].asformat(X.format)
     if isinstance(X, Table):
         body = [_take(raw, rows) for raw in X.body] if isinstance(X.body, list) else X.body[rows]
         return Table(X.names, X.named, len(rows), body)

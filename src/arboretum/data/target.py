@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from arboretum.data.checks import check_values, list_rows, warn_caller
+from arboretum.data.checks import DataTypeError, check_values, list_rows, warn_caller
 from arboretum.data.table import array_of_lists, is_sparse, unmask
 from arboretum.data.values import (
     Raw,
@@ -165,13 +165,13 @@ def weights(sample_weight: Any, n: int) -> np.ndarray | None:
     with np.errstate(all="ignore"):
         total = given.sum()
     for bad, what in (
-        (np.isnan(given), "NaN"),
-        (np.isinf(given), "infinite values"),
-        (given < 0, "negative values"),
+        (np.isnan(given), "sample_weight holds NaN"),
+        (np.isinf(given), "sample_weight holds infinite values"),
+        (given < 0, "Negative values in data passed to `sample_weight`"),
     ):
         if bad.any():
             raise DataError(
-                f"sample_weight holds {what} ({list_rows(np.flatnonzero(bad))}): a weight is a "
+                f"{what} ({list_rows(np.flatnonzero(bad))}): a weight is a "
                 "number ≥ 0, and 0 leaves a row out"
             )
     if total == 0:
@@ -224,8 +224,8 @@ def _read_target(
         from sklearn.exceptions import DataConversionWarning
 
         warn_caller(
-            "A column-vector y was passed when a 1d array was expected; it is taken as one target. "
-            "y.ravel() avoids this warning",
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+            "(n_samples, ), for example using ravel(). It is taken as one target",
             DataConversionWarning,
         )
         is_1d = True
@@ -238,7 +238,7 @@ def _target_columns(y: Any, estimator_name: str) -> tuple[list[Raw], np.dtype | 
     if isinstance(y, str | bytes | dict):
         raise DataError(f"y should be a 1d array or a table of targets, got {type(y).__name__}")
     if is_sparse(y):
-        raise DataError("y must not be sparse: pass y.toarray()")
+        raise DataTypeError("sparse multilabel-indicator for y is not supported. Pass y.toarray()")
     if isinstance(y, np.ma.MaskedArray):
         y = unmask(y)
     elif isinstance(y, list | tuple):

@@ -21,9 +21,9 @@ from arboretum.base.model_of_trees import ModelOfMembers
 from arboretum.base.oob_attributes import OutOfBagAttributes
 from arboretum.base.parameters import Parameter
 from arboretum.base.rounds import Interrupted, Interruptible, progress, run_rounds
-from arboretum.base.sampling import BagRules, make_bags
+from arboretum.base.sampling import BagRules, drawn_rows, make_bags
 from arboretum.base.shap_values import Explains, Member
-from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, RUNNING
+from arboretum.base.shared_parameters import ENSEMBLE, MEMBERS_TABLE, MOST_DRAWS, RUNNING
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.cart.extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
 from arboretum.data.checks import members_silent
@@ -77,8 +77,9 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
             "The estimator to fit, from any library that follows scikit-learn; None is a CART tree.",
         ),
         "max_samples": Parameter(
-            p.integer(1) | p.fraction(0, 1, open_low=True) | p.none,
-            "Rows for each estimator; a float is a share of the rows; None is all of them.",
+            p.integer(1, MOST_DRAWS) | p.fraction(0, 1, open_low=True) | p.none,
+            "Rows for each estimator, with `bootstrap` also more than there are; a float is a share of the "
+            "rows; None is all of them.",
         ),
         "max_features": Parameter(
             p.integer(1) | p.fraction(0, 1, open_low=True),
@@ -270,7 +271,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         grown = []
         for number, tree in zip(wanted, trees, strict=False):
             member = members.make_member(base, bags, number, self.schema_.names)
-            vars(member).update(learned_of_all, tree_=tree)
+            vars(member).update(learned_of_all, _kept_tree=tree)
             if hasattr(prototype, "_one_output"):
                 member._one_output = prototype._one_output
             grown.append(member)
@@ -398,11 +399,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
     @property
     def estimators_samples_(self) -> list[np.ndarray]:
         """The rows of each estimator; a row drawn twice is there twice."""
-        rows = np.arange(self._bags.n_rows)
-        return [
-            np.repeat(rows, self._bags.counts(t).astype(np.int64))
-            for t in range(len(self.estimators_))
-        ]
+        return [drawn_rows(self._bags.counts(t)) for t in range(len(self.estimators_))]
 
     @property
     def estimators_features_(self) -> list[np.ndarray]:

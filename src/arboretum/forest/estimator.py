@@ -16,11 +16,12 @@ import numpy as np
 from arboretum.base import parameters as p
 from arboretum.base.anatomy import Anatomy
 from arboretum.base.estimator import check_same, goes_on, signature
+from arboretum.base.members import HasMembers, parameters_of_tree, tree_member
 from arboretum.base.model_of_trees import ModelOfTrees
 from arboretum.base.oob_attributes import ClassesOutOfBag, NumbersOutOfBag, OutOfBagAttributes
 from arboretum.base.parameters import Parameter
 from arboretum.base.rounds import Interrupted, Interruptible, progress
-from arboretum.base.sampling import Bootstrap, n_draws
+from arboretum.base.sampling import Bootstrap, drawn_rows, n_draws
 from arboretum.base.shared_parameters import ENSEMBLE, GROWTH, RUNNING, TABLE
 from arboretum.base.targets import Classes, Numbers
 from arboretum.data.checks import check_rows
@@ -42,8 +43,10 @@ if TYPE_CHECKING:
 __all__ = ["Forest", "ForestClassifier", "ForestRegressor"]
 
 
-class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
+class Forest(HasMembers, OutOfBagAttributes, Interruptible, ModelOfTrees):
     """Growing and reading a list of trees over the columns of `schema_`."""
+
+    _tree: ClassVar[type]  # the estimator of a single tree
 
     # options of trees that forests have no parameter for
     splitter: ClassVar[str] = "best"
@@ -77,6 +80,10 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
     }
     _attributes: ClassVar = {
         "trees_ : list of Tree": "",
+        "estimators_ : list of estimators": "The trees as estimators, made on first use; a classifier's "
+        "trees predict class numbers, 0.0, 1.0, …",
+        "estimators_samples_ : list of int arrays": "The rows of every tree, with repetitions.",
+        "estimator, estimator_ : estimator": "The kind of tree, not fitted.",
         **ModelOfTrees._attributes,
         **Interruptible._attributes_of_rounds,
         "schema_ : Schema": "Names, kinds and categories of the columns.",
@@ -146,7 +153,8 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
     def _check_sampling(self) -> None:
         if not self.bootstrap and self.max_samples is not None:
             raise ParameterError(
-                "max_samples is the size of a bootstrap sample: leave it None, or set bootstrap=True"
+                "`max_sample` cannot be set if `bootstrap=False`. Either switch to `bootstrap=True` or set "
+                "`max_sample=None`."
             )
         if not self.bootstrap and self.oob_score is not False:
             raise ParameterError(
@@ -156,10 +164,6 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
 
     def _bootstrap(self, n: int, w: np.ndarray | None) -> Bootstrap:
         draws = n_draws(self.max_samples, n) if self.bootstrap else None
-        if draws is not None and draws > n:
-            raise ParameterError(
-                f"max_samples is {draws}, but there are only {n} rows: it must be ≤ {n}"
-            )
         weighing = None if w is None or w.all() else np.flatnonzero(w)
         return Bootstrap(self.seed_, n, draws, weighing)
 
@@ -251,6 +255,40 @@ class Forest(OutOfBagAttributes, Interruptible, ModelOfTrees):
 
         return proximity(self, X, Y, kind, top_k)
 
+    # ------------------------------------------------------------------ members
+    @property
+    def estimator(self) -> Any:
+        """The kind of tree, not fitted."""
+        return self._tree()
+
+    @property
+    def estimator_(self) -> Any:
+        """The kind of tree, not fitted."""
+        return self._tree()
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The trees as estimators that share the arrays of the forest."""
+        self._check_fitted()
+        cache = self.__dict__.setdefault("_cache", {})
+        if "estimators" not in cache:
+            parameters, learned = parameters_of_tree(self, self._tree), self._learned_by_trees()
+            cache["estimators"] = [
+                tree_member(self._tree, parameters, self.schema_, _kept_tree=tree, **learned)
+                for tree in self.trees_
+            ]
+        return cache["estimators"]
+
+    def _learned_by_trees(self) -> dict[str, Any]:
+        """Return the attributes that every tree has learned of the target."""
+        return {"n_outputs_": self.n_outputs_, "max_features_": self.max_features_}
+
+    @property
+    def estimators_samples_(self) -> list[np.ndarray]:
+        """The rows of every tree, int32; a row drawn twice is there twice."""
+        self._check_fitted()
+        return [drawn_rows(self._bags.counts(t)) for t in range(len(self))]
+
     def __len__(self) -> int:
         return len(self.trees_)
 
@@ -321,6 +359,15 @@ class ForestClassifier(ClassesOutOfBag, Classes, Forest):
         "oob_decision_function_ : float array": "Class probabilities or votes of the trees that have not "
         "seen a row.",
     }
+
+    def _learned_by_trees(self) -> dict[str, Any]:
+        each = [np.arange(len(labels), dtype=np.float64) for labels in self._each_classes]
+        one = isinstance(self.classes_, np.ndarray)
+        return {
+            **super()._learned_by_trees(),
+            "classes_": each[0] if one else each,
+            "n_classes_": self.n_classes_,
+        }
 
     @property
     def _reading(self) -> str:
@@ -405,6 +452,9 @@ class ForestRegressor(NumbersOutOfBag, Numbers, Forest):
         **Forest._attributes,
         "oob_prediction_ : float array": "Predictions of the trees that have not seen a row.",
     }
+
+    def _learned_by_trees(self) -> dict[str, Any]:
+        return {**super()._learned_by_trees(), "_one_output": self._one_output}
 
     # ------------------------------------------------------------------ predicting
     def predict(self, X: Any, quantiles: Any = None) -> np.ndarray:

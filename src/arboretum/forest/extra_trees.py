@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from arboretum.base import parameters as p
+from arboretum.cart.extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
 from arboretum.forest.estimator import ForestClassifier, ForestRegressor
 
 __all__ = ["ExtraTreesClassifier", "ExtraTreesRegressor"]
@@ -29,6 +30,8 @@ class ExtraTreesClassifier(ForestClassifier):
     >>> model.predict(X[[0, 60, 149]])
     array([0, 1, 2])
     """
+
+    _tree: ClassVar = ExtraTreeClassifier
 
     splitter: ClassVar[str] = "random"
 
@@ -82,6 +85,8 @@ class ExtraTreesRegressor(ForestRegressor):
     >>> model.score(X, y) > 0.99
     True
     """
+
+    _tree: ClassVar = ExtraTreeRegressor
 
     splitter: ClassVar[str] = "random"
 

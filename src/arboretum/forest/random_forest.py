@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from arboretum.base import parameters as p
+from arboretum.cart.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from arboretum.forest.estimator import ForestClassifier, ForestRegressor
 
 __all__ = ["RandomForestClassifier", "RandomForestRegressor"]
@@ -29,6 +30,8 @@ class RandomForestClassifier(ForestClassifier):
     >>> model.predict(X[[0, 60, 149]]), model.oob_score_ > 0.9
     (array([0, 1, 2]), True)
     """
+
+    _tree: ClassVar = DecisionTreeClassifier
 
     def __init__(
         self,
@@ -81,6 +84,8 @@ class RandomForestRegressor(ForestRegressor):
     >>> model.oob_score_ > 0.35
     True
     """
+
+    _tree: ClassVar = DecisionTreeRegressor
 
     def __init__(
         self,

@@ -161,7 +161,8 @@ def monotone_signs(constraints: Any, schema: Schema, target: GrowTarget) -> np.n
         given = list(constraints) if np.iterable(constraints) else [constraints]
         if isinstance(constraints, str) or len(given) != len(signs):
             raise ParameterError(
-                f"monotonic_cst must hold one of -1, 0, 1 for each of the {len(signs)} columns, or "
+                f"monotonic_cst has shape {len(given)} but the input data X has {len(signs)} features. "
+                f"It must hold one of -1, 0, 1 for each of the {len(signs)} columns, or "
                 f"be a dict of column names, got {constraints!r}"
             )
         signs[:] = [_sign(sign) for sign in given]
@@ -169,8 +170,9 @@ def monotone_signs(constraints: Any, schema: Schema, target: GrowTarget) -> np.n
         return None
     if target.outputs > 1 or (target.classes is not None and target.classes[0] > 2):
         raise ParameterError(
-            "monotonic_cst works for one output, and for two classes: Monotonicity constraints are "
-            "not supported with several outputs or more classes"
+            "Monotonicity constraints are not supported with "
+            f"{'multiple output' if target.outputs > 1 else 'multiclass classification'}: monotonic_cst "
+            "works for one output, and for two classes"
         )
     for column, sign in zip(schema.columns, signs):
         if sign and column.kind == "categorical":
@@ -184,5 +186,7 @@ def monotone_signs(constraints: Any, schema: Schema, target: GrowTarget) -> np.n
 def _sign(value: Any) -> int:
     known = isinstance(value, Real) and not isinstance(value, bool)
     if not known or value not in (-1, 0, 1):
-        raise ParameterError(f"monotonic_cst must hold only -1, 0 and 1, got {value!r}")
+        raise ParameterError(
+            f"monotonic_cst must be None or an array-like of -1, 0 or 1. It holds [{value!r}]"
+        )
     return int(value)

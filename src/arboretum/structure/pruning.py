@@ -60,7 +60,7 @@ def pruning_path(tree: Tree) -> PruningPath:
     >>> from arboretum import CARTClassifier
     >>> from sklearn.datasets import load_iris
     >>> model = CARTClassifier(max_depth=2).fit(*load_iris(return_X_y=True))
-    >>> path = pruning_path(model.tree_)
+    >>> path = pruning_path(model.trees_[0])
     >>> path.n_leaves
     array([3, 2, 1])
     """

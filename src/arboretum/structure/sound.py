@@ -116,7 +116,7 @@ def validate_tree(tree: Tree) -> None:
     >>> from dataclasses import replace
     >>> from arboretum import CARTClassifier
     >>> from sklearn.datasets import load_iris
-    >>> tree = CARTClassifier(max_depth=1).fit(*load_iris(return_X_y=True)).tree_
+    >>> tree = CARTClassifier(max_depth=1).fit(*load_iris(return_X_y=True)).trees_[0]
     >>> validate_tree(tree)
     >>> validate_tree(replace(tree, first_child=np.array([0, -1, -1], dtype=np.int32)))
     Traceback (most recent call last):

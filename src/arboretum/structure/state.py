@@ -67,7 +67,7 @@ def tree_to_state(tree: Tree) -> dict[str, Any]:
     >>> from arboretum import CARTClassifier
     >>> from sklearn.datasets import load_iris
     >>> model = CARTClassifier(max_depth=1).fit(*load_iris(return_X_y=True))
-    >>> state = tree_to_state(model.tree_)
+    >>> state = tree_to_state(model.trees_[0])
     >>> state["kind"], state["first_child"], state["count"]
     (array([1, 0, 0], dtype=uint8), array([1], dtype=uint8), array([150,  50, 100], dtype=uint8))
     >>> tree_from_state(state, model.schema_).node_count

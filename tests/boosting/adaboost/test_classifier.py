@@ -94,7 +94,7 @@ def test_a_stump_is_the_tree_of_depth_one(make, kind, seed):
         w = odd_weights(len(y), 10 * seed + again, kind)
         theirs = CARTClassifier(max_depth=1).fit(X, y, w)
         grown = stumps.grow(w)
-        same_tree(grown.tree, theirs.tree_)
+        same_tree(grown.tree, theirs.trees_[0])
         assert_array_equal(grown.leaf_of_row, theirs.apply(X))
 
 
@@ -110,7 +110,7 @@ def test_a_stump_of_many_classes_is_the_tree_of_depth_one(classes, holes, seed):
     for again in range(3):
         w = odd_weights(len(y), 10 * seed + again, "zeros" if again == 2 else "real")
         grown, theirs = stumps.grow(w), CARTClassifier(max_depth=1).fit(X, y, w)
-        same_tree(grown.tree, theirs.tree_)
+        same_tree(grown.tree, theirs.trees_[0])
         assert_array_equal(grown.leaf_of_row, theirs.apply(X))
 
 
@@ -135,7 +135,7 @@ def test_a_stump_on_words_is_the_tree_of_depth_one(classes, kind, only_words):
         theirs = CARTClassifier(max_depth=1, categorical_features=words, category_penalty=penalty)
         with as_large_tables():
             theirs.fit(X, y, w)
-        same_tree(grown.tree, theirs.tree_)
+        same_tree(grown.tree, theirs.trees_[0])
         assert_array_equal(grown.leaf_of_row, theirs.apply(X))
         asked |= {int(grown.tree.feature[0])}
     assert asked & set(words)
@@ -157,7 +157,7 @@ def test_a_stump_of_few_values_is_the_tree_of_depth_one(data):
     schema, matrix = learn_schema(X)
     with as_large_tables():
         theirs = CARTClassifier(max_depth=1).fit(X, y, w)
-    same_tree(stumps_of(matrix, schema, y, 2).grow(w).tree, theirs.tree_)
+    same_tree(stumps_of(matrix, schema, y, 2).grow(w).tree, theirs.trees_[0])
 
 
 def test_ranks_are_cut_at_a_rank():
@@ -190,7 +190,7 @@ def test_trees_of_one_presort_are_those_of_cart(base, kind):
         grown = trees.grow(w)
         with as_large_tables():
             theirs = base.fit(frame, y, w)
-        same_tree(grown.tree, theirs.tree_)
+        same_tree(grown.tree, theirs.trees_[0])
         assert_array_equal(grown.leaf_of_row, theirs.apply(frame))
 
 
@@ -209,7 +209,7 @@ def test_level_wise_trees_are_those_of_cart(options, kind):
         w = odd_weights(len(y), again, kind)
         grown, theirs = trees.grow(w), base.fit(frame, y, w)
         for name in FIELDS:
-            one, other = getattr(grown.tree, name), getattr(theirs.tree_, name)
+            one, other = getattr(grown.tree, name), getattr(theirs.trees_[0], name)
             assert_allclose(one, other, rtol=1e-9, atol=1e-12, err_msg=name)
         assert_array_equal(grown.leaf_of_row, theirs.apply(frame))
 
@@ -222,7 +222,7 @@ def test_regression_trees_of_one_presort_are_those_of_cart():
     trees = Reweighted(base, matrix, schema, y, None, CartGrower)
     for again in range(3):
         w = odd_weights(len(y), again, "zeros")
-        same_tree(trees.grow(w).tree, base.fit(X, y[:, 0], w).tree_)
+        same_tree(trees.grow(w).tree, base.fit(X, y[:, 0], w).trees_[0])
 
 
 # ---------------------------------------------------------------------- the textbook
@@ -373,7 +373,7 @@ def test_the_number_of_threads_changes_nothing(sampling, monkeypatch):
     assert_array_equal(models[0].estimator_weights_, models[1].estimator_weights_)
     assert_array_equal(models[0].decision_function(X), models[1].decision_function(X))
     for one, other in zip(models[0].estimators_, models[1].estimators_):
-        same_tree(one.tree_, other.tree_)
+        same_tree(one.trees_[0], other.trees_[0])
 
 
 @pytest.mark.parametrize("scale", [1e-90, 1e-5, 1e90])
@@ -429,7 +429,7 @@ def test_weights_without_a_number_end_boosting_with_a_warning(kind):
     X, y = load_breast_cancer(return_X_y=True)
     model = AdaBoostClassifier(n_estimators=30, learning_rate=300.0, algorithm=kind)
     with pytest.warns(
-        UserWarning, match=r"have reached infinite values in round .* smaller learning_rate"
+        UserWarning, match=r"have reached infinite values, in round .* smaller learning_rate"
     ):
         model.fit(X, y)
     assert model.stop_ == "overflow"

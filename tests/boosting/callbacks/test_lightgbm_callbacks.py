@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -178,7 +179,7 @@ def test_early_stopping_that_cannot_work_is_told():
     model = LGBMClassifier(n_estimators=4, early_stopping_round=1, metric="None")
     with pytest.raises(ParameterError, match="metric to follow"):
         model.fit(X, y, eval_set=[(A, b)])
-    for bad in (0, -1, 2.5, True):
+    for bad in (2.5, True):
         with pytest.raises(ParameterError, match="stopping_rounds"):
             early_stopping(bad)
 
@@ -310,3 +311,64 @@ def test_a_break_keeps_the_rounds_so_far():
         model.fit(X, y, callbacks=[stop])
     assert model.n_iter_ == 4
     assert np.array_equal(model.predict(X), LGBMRegressor(n_estimators=4).fit(X, y).predict(X))
+
+
+# ---------------------------------------------------------------------- LightGBM's own callbacks
+@pytest.mark.parametrize(
+    ("callback", "order", "early"),
+    [
+        (early_stopping(5), 30, False),
+        (log_evaluation(3), 10, False),
+        (record_evaluation({}), 20, False),
+        (reset_parameter(learning_rate=[0.1]), 10, True),
+    ],
+)
+def test_callbacks_have_lightgbms_attributes(callback, order, early):
+    again = pickle.loads(pickle.dumps(callback))
+    assert (again.order, again.before_iteration) == (order, early)
+
+
+def test_no_rounds_of_early_stopping_stop_nothing():
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    y = np.random.default_rng(1).normal(size=80)
+    for rounds in (0, -1):
+        assert early_stopping(rounds).enabled is False
+        model = LGBMRegressor(n_estimators=12, verbose=-1)
+        model.fit(X, y, eval_set=[(X[::-1], y)], callbacks=[early_stopping(rounds)])
+        assert model.best_iteration_ == 0
+        assert model.n_iter_ == 12
+    with pytest.raises(ParameterError, match=r"should be an integer. Got .str."):
+        early_stopping("never")
+
+
+def test_results_have_names():
+    kept = []
+    X, y = np.arange(60.0)[:, None], np.arange(60) % 2
+    model = LGBMRegressor(n_estimators=2, verbose=-1)
+    model.fit(
+        X, y, eval_set=[(X, y)], callbacks=[lambda env: kept.extend(env.evaluation_result_list)]
+    )
+    table, metric, value, larger = kept[0]
+    assert (table, metric, larger) == (kept[0].dataset_name, kept[0].metric_name, kept[0].maximize)
+    assert value == kept[0].metric_value == model.evals_result_[table][metric][0]
+    assert kept[0].metric_std_dev is None
+    assert not kept[0].is_cv_result()
+
+
+def test_lightgbms_own_callbacks_run():
+    lightgbm = pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), rng.normal(size=200)
+    kept = {}
+    model = LGBMRegressor(n_estimators=30, verbose=-1)
+    theirs = [lightgbm.early_stopping(3, verbose=False), lightgbm.record_evaluation(kept)]
+    model.fit(X[:100], y[:100], eval_set=[(X[100:], y[100:])], callbacks=theirs)
+    ours = LGBMRegressor(n_estimators=30, verbose=-1)
+    ours.fit(
+        X[:100],
+        y[:100],
+        eval_set=[(X[100:], y[100:])],
+        callbacks=[early_stopping(3, verbose=False)],
+    )
+    assert model.best_iteration_ == ours.best_iteration_ > 0
+    assert list(kept["valid_0"]["l2"]) == model.evals_result_["valid_0"]["l2"]

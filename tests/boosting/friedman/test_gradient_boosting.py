@@ -139,15 +139,15 @@ def test_categories_and_missing_values_are_carts(options, penalty):
     tree = CARTRegressor(**{"max_depth": 3, "category_penalty": penalty, **options}).fit(frame, y)
     assert_allclose(model.fit(frame, y).predict(frame), tree.predict(frame), atol=1e-12)
     for name in ("kind", "feature", "missing_child", "count"):
-        assert_array_equal(getattr(model.trees_[0], name), getattr(tree.tree_, name))
+        assert_array_equal(getattr(model.trees_[0], name), getattr(tree.trees_[0], name))
     numbers = frame[["size", "count"]]
     tree = CARTRegressor(**{"max_depth": 3, **options}).fit(numbers, y)
     model.fit(numbers, y)
     assert_allclose(model.predict(numbers), tree.predict(numbers), atol=1e-12)
     for name in ("feature", "missing_child", "count"):
-        assert_array_equal(getattr(model.trees_[0], name), getattr(tree.tree_, name))
+        assert_array_equal(getattr(model.trees_[0], name), getattr(tree.trees_[0], name))
     for name in ("threshold", "gain", "impurity", "weight"):
-        assert_allclose(getattr(model.trees_[0], name), getattr(tree.tree_, name), atol=1e-12)
+        assert_allclose(getattr(model.trees_[0], name), getattr(tree.trees_[0], name), atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -187,7 +187,7 @@ BAD = [
     (R(), Y0[:10], DataError, "inconsistent"),
     (C(), Y0, DataError, "classes"),
     (C(), np.zeros(30, int), DataError, "1 class"),
-    (C(loss="exponential"), np.arange(30) % 3, DataError, "two classes"),
+    (C(loss="exponential"), np.arange(30) % 3, DataError, "binary classification"),
     (C(n_iter_no_change=2), np.r_[np.zeros(29, int), 1], DataError, "too few"),
     (C(n_iter_no_change=2, validation_fraction=0.99), np.arange(30) % 15, DataError, "too few"),
     (R(loss=Broken()), Y0, DataError, "values in round 3 (rows 3, 7)"),
@@ -271,7 +271,7 @@ def test_warm_start_does_not_shrink_or_change_tables():
     model = R(n_estimators=5, warm_start=True).fit(X0, Y0)
     with pytest.raises(ParameterError, match="must not get smaller"):
         model.set_params(n_estimators=3).fit(X0, Y0)
-    with pytest.warns(UserWarning, match="no round is added"):
+    with pytest.warns(UserWarning, match="does not fit new trees: there are . rounds"):
         model.set_params(n_estimators=5).fit(X0, Y0)
     with pytest.raises(ParameterError, match="subsample"):
         model.set_params(n_estimators=8, subsample=0.5).fit(X0, Y0)

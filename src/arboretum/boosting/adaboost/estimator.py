@@ -196,7 +196,7 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         X, matrix = table
         for member, one in before:
             if type(member) in (CARTClassifier, CARTRegressor):
-                tree = member.tree_
+                tree = member._kept_tree
                 answers = self._read_nodes(tree.value)[leaves_of(tree, matrix, self._threads())]
             else:
                 answers = self._read(member, X)
@@ -279,8 +279,8 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
             )
         if stop == "overflow":
             warn_caller(
-                f"the weights of the rows have reached infinite values in round {done} of "
-                f"{self.n_estimators}, and boosting ended: try a smaller learning_rate"
+                f"Sample weights have reached infinite values, in round {done} of {self.n_estimators}, and "
+                "boosting ended: try a smaller learning_rate"
             )
 
     # ------------------------------------------------------------------ predictions

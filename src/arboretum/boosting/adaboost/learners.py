@@ -214,7 +214,7 @@ class TreeLearner:
         """Return the fitted result of `make_member`, without reading its parameters again."""
         member = object.__new__(type(self.base))
         state = _state_of(self.seed, number)
-        vars(member).update(vars(self.base), random_state=state, **self.learned, tree_=tree)
+        vars(member).update(vars(self.base), random_state=state, **self.learned, _kept_tree=tree)
         return member
 
 

@@ -33,7 +33,22 @@ __all__ = [
     "reset_parameter",
 ]
 
-Result = tuple[str, str, float, bool]  # table, metric, value, larger is better
+
+class Result(NamedTuple):
+    """A metric of a round on a table, with the names of LightGBM's `EvalResult`."""
+
+    dataset_name: str
+    metric_name: str
+    metric_value: float
+    maximize: bool
+
+    @property
+    def metric_std_dev(self) -> None:
+        """None: only results of cross-validation have a standard deviation."""
+
+    def is_cv_result(self) -> bool:
+        """Return False: this is no result of cross-validation."""
+        return False
 
 
 class CallbackEnv(NamedTuple):
@@ -47,7 +62,7 @@ class CallbackEnv(NamedTuple):
         All parameters of the estimator.
     iteration, begin_iteration, end_iteration : int
         This round, the first one, and the one after the last.
-    evaluation_result_list : list of (table, metric, value, larger is better)
+    evaluation_result_list : list of Result: (table, metric, value, larger is better)
         None before a round.
     """
 
@@ -86,6 +101,7 @@ class early_stopping:
     Parameters
     ----------
     stopping_rounds : int
+        0 or less: do not stop.
     first_metric_only : bool, default=False
         Follow the first metric only.
     verbose : bool, default=True
@@ -103,14 +119,24 @@ class early_stopping:
     first_metric_only: bool = False
     verbose: bool = True
     min_delta: float | Sequence[float] = 0.0
+    order = 30
+    before_iteration = False
 
     def __post_init__(self) -> None:
         rounds, least = self.stopping_rounds, self.min_delta
-        if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
-            raise ParameterError(f"stopping_rounds must be an int ≥ 1, got {rounds!r}")
+        if isinstance(rounds, bool) or not isinstance(rounds, int):
+            raise ParameterError(
+                f"early_stopping_round should be an integer. Got {type(rounds).__name__!r}: give "
+                f"stopping_rounds of early_stopping an int, got {rounds!r}"
+            )
         each = list(least) if isinstance(least, list | tuple) else [least]
         if not all(isinstance(v, int | float) and v >= 0 for v in each):
             raise ParameterError(f"min_delta must be numbers ≥ 0, got {least!r}")
+
+    @property
+    def enabled(self) -> bool:
+        """Whether training may end early."""
+        return self.stopping_rounds > 0
 
     def rule(self, training: Iterable[str]) -> FollowAll:
         """Return the rule that follows all tables but those with training rows."""
@@ -201,13 +227,13 @@ class reset_parameter:
                 raise ParameterError(
                     f"reset_parameter: {name} must be a list or a function, got {values!r}"
                 )
-        self.values = kwargs
+        self.kwargs = kwargs
 
     def __call__(self, env: CallbackEnv) -> None:
         now = env.iteration - env.begin_iteration
         rounds = env.end_iteration - env.begin_iteration
         changed = {}
-        for name, values in self.values.items():
+        for name, values in self.kwargs.items():
             if isinstance(values, list) and len(values) != rounds:
                 raise ParameterError(
                     f"reset_parameter: {name} has {len(values)} values for {rounds} rounds"
@@ -299,7 +325,7 @@ class Calls:
         But not if callbacks run before rounds: they may change the limits that keep leaves from being split.
         """
         results = [
-            (table, one.name, one.value, one.larger_is_better)
+            Result(table, one.name, one.value, one.larger_is_better)
             for table, values in model.values.items()
             for one in values
         ]
@@ -333,7 +359,7 @@ def _print_end(rule: FollowAll, watch: Watch) -> None:
     assert rule.decisive is not None
     best = rule.decisive[0]
     results = [
-        (table, name, values[best - watch.first], False)
+        Result(table, name, values[best - watch.first], False)
         for table, by_name in watch.history.items()
         for name, values in by_name.items()
     ]

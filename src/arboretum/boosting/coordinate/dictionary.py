@@ -324,5 +324,5 @@ class MemberDictionary(Dictionary):
             ours = isinstance(member, CARTClassifier) and member.schema_ == schema
             if not ours or not np.array_equal(member.classes_, self.classes):
                 return None
-        trees = [member.tree_ for member in members]
+        trees = [member._kept_tree for member in members]
         return Ensemble(trees, sizes, np.zeros(1), reading="sign", link=_LINK)

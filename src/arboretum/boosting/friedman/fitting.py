@@ -60,7 +60,7 @@ def keep_order(tree: Tree, signs: np.ndarray, answers: np.ndarray) -> np.ndarray
     Examples
     --------
     >>> from arboretum import CARTRegressor
-    >>> tree = CARTRegressor(max_depth=1).fit([[0.0], [1.0]], [1.0, 2.0]).tree_
+    >>> tree = CARTRegressor(max_depth=1).fit([[0.0], [1.0]], [1.0, 2.0]).trees_[0]
     >>> keep_order(tree, np.array([1]), np.array([0.0, 5.0, 3.0]))
     array([0., 4., 4.])
     """

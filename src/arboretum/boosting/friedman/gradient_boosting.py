@@ -92,8 +92,8 @@ class GradientBoostingClassifier(Classes, GradientBoosting):
         codes = self._learn_classes(y, n_rows)
         if self.loss == "exponential" and self.n_classes_ > 2:
             raise DataError(
-                f"loss='exponential' is for two classes, y holds {self.n_classes_}: use "
-                "loss='log_loss'"
+                "loss='exponential' is only suitable for a binary classification, y holds "
+                f"{self.n_classes_} classes: use loss='log_loss'"
             )
         if self.monotonic_cst is not None and self.n_classes_ > 2:
             raise ParameterError(

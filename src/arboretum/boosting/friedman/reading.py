@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from arboretum.base.members import HasMembers, parameters_of_tree, tree_member
 from arboretum.base.model_of_trees import ModelOfTrees
 from arboretum.base.rounds import Interruptible
 from arboretum.boosting.adaboost.learners import in_order
 from arboretum.boosting.friedman.start import Constant, raw_start
 from arboretum.boosting.names.scikit_learn import make_loss
+from arboretum.cart.cart import DecisionTreeRegressor
+from arboretum.data.checks import warn_caller
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.values import numbers_of, whole
 from arboretum.predict.additive import NoAdditiveForm
@@ -33,7 +36,7 @@ __all__ = ["SCORES", "SumOfTrees", "shaped"]
 SCORES = ("train_score_", "oob_scores_", "oob_improvement_", "step_lengths_")
 
 
-class SumOfTrees(Interruptible, ModelOfTrees):
+class SumOfTrees(HasMembers, Interruptible, ModelOfTrees):
     """A sum of trees over the columns of `schema_`."""
 
     alpha: float = 0.9
@@ -180,32 +183,38 @@ class SumOfTrees(Interruptible, ModelOfTrees):
     @property
     def estimators_(self) -> np.ndarray:
         """The trees as separate regressors, (rounds, trees of a round). They predict steps."""
-        from arboretum.cart.cart import CARTRegressor
-
         self._check_fitted()
         if self.estimator is not None:
             members = np.empty((len(self.members_), self._width), dtype=object)
             members[:] = self.members_
             return members
         kept = self.__dict__.setdefault("_cache", {})
-        found: list[CARTRegressor] = kept.setdefault("estimators", [])
+        found: list[DecisionTreeRegressor] = kept.setdefault("estimators", [])
         grown = [*getattr(self, "_grown_with", []), (len(self.trees_), self._tree_parameters())]
         for end, parameters in grown:
             for tree in self.trees_[len(found) : end]:
-                one = CARTRegressor(**parameters)
-                one._take_schema(self.schema_)
-                one.tree_, one.n_outputs_, one.max_features_ = tree, 1, self.max_features_
+                one = tree_member(
+                    DecisionTreeRegressor, parameters, self.schema_,
+                    _kept_tree=tree, n_outputs_=1, max_features_=self.max_features_,
+                )  # fmt: skip
                 found.append(one)
         shown = np.empty(len(found), dtype=object)
         shown[:] = found
         return shown.reshape(-1, self._width)
 
+    def _compute_partial_dependence_recursion(self, grid: Any, target_features: Any) -> np.ndarray:
+        self._check_trees("partial dependence by recursion")
+        if not isinstance(self.init_, Constant):
+            warn_caller(
+                "Using recursion method with a non-constant init predictor will lead to incorrect partial "
+                f"dependence values. Got init={self.init}."
+            )
+        found = super()._compute_partial_dependence_recursion(grid, target_features)
+        return np.atleast_2d(found)
+
     def _tree_parameters(self) -> dict[str, Any]:
         """Return the parameters that trees also have."""
-        from arboretum.cart.cart import CARTRegressor
-
-        names = set(CARTRegressor._get_param_names()) - {"random_state"}
-        return {name: getattr(self, name) for name in names if hasattr(self, name)}
+        return parameters_of_tree(self, DecisionTreeRegressor)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -221,9 +230,6 @@ class SumOfTrees(Interruptible, ModelOfTrees):
                 f"{type(self).__name__}(estimator={type(self.estimator).__name__}) has no {what}: only "
                 "trees have them; see its members_"
             )
-
-    def __len__(self) -> int:
-        return self.n_estimators_ * self._width
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:

@@ -212,7 +212,8 @@ class LGBMModel(PeerNames, BoostedModel):
         self, training: GivenTable, held_out: list[GivenTable], arguments: FitArguments
     ) -> list[FollowAll]:
         """Return the rule of early stopping."""
-        wanted = [one for one in arguments.callbacks or () if isinstance(one, early_stopping)]
+        given = [one for one in arguments.callbacks or () if isinstance(one, early_stopping)]
+        wanted = [one for one in given if one.enabled]
         if (self.early_stopping_round or 0) > 0:
             shown = self.verbosity is None or self.verbosity > 0
             wanted.append(

@@ -48,7 +48,7 @@ def code_of_tree(tree: Tree, added: np.ndarray, *, stops: bool = False) -> dict[
     Examples
     --------
     >>> from arboretum import CARTRegressor
-    >>> tree = CARTRegressor().fit([[0.0], [1.0]], [0.0, 2.0]).tree_
+    >>> tree = CARTRegressor().fit([[0.0], [1.0]], [0.0, 2.0]).trees_[0]
     >>> code = code_of_tree(tree, tree.value[:, 0])
     >>> code["k"], code["f"], code["t"], code["v"]
     ('100', [0], [0.5], [0, 2])
@@ -82,7 +82,7 @@ def figures_of_tree(tree: Tree) -> dict[str, Any]:
     """Return the lists that the page shows of a tree, rounded.
 
     >>> from arboretum import CARTRegressor
-    >>> figures_of_tree(CARTRegressor().fit([[0.0], [1.0]], [0.0, 2.0]).tree_)["n"]
+    >>> figures_of_tree(CARTRegressor().fit([[0.0], [1.0]], [0.0, 2.0]).trees_[0])["n"]
     [2, 1, 1]
     """
     figures: dict[str, Any] = {
