@@ -10,6 +10,7 @@
     python -m benchmarks latency         1, 10 and 1,000 rows at a time: percentiles
     python -m benchmarks real            every model on real tables; --models, --case: some of them
     python -m benchmarks scale           streamed tables; --rows: another size
+    python -m benchmarks.scale_clusters  Dask and Ray beside the peers; --rows, --trees, --only
     python -m benchmarks startup         first fits: from source, from a wheel, warm
     python -m benchmarks cart --quick    small sizes, a minute or two
     python -m benchmarks cart --case iris predict

@@ -57,9 +57,13 @@ import arboretum
 
 for name in arboretum.ESTIMATORS:
     getattr(arboretum, name)
-for path, names in {swaps!r}.items():
-    ours = importlib.import_module(path.replace("sklearn", "arboretum")) if names is None else arboretum
-    module = importlib.import_module(path)
+swaps = [  # all are imported before a name is swapped
+    (importlib.import_module(path),
+     importlib.import_module(path.replace("sklearn", "arboretum")) if names is None else arboretum,
+     names)
+    for path, names in {swaps!r}.items()
+]
+for module, ours, names in swaps:
     for name in ours.__all__ if names is None else names:
         if hasattr(module, name):
             setattr(module, name, getattr(ours, name))

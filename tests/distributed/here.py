@@ -12,8 +12,7 @@ import pandas as pd
 
 from arboretum.base import collections
 from arboretum.distributed import local
-from arboretum.distributed.arguments import bound_arguments
-from arboretum.distributed.boosting import fit_in_place
+from arboretum.distributed.boosting import fit_collection
 from arboretum.grow.cluster import Died, InProcess, Worker
 
 
@@ -71,9 +70,7 @@ def make_cluster(model):
 
 
 def fit(model, method, args, kwargs):
-    return fit_in_place(
-        sys.modules[__name__], model, method, bound_arguments(model, method, args, kwargs)
-    )
+    return fit_collection(sys.modules[__name__], model, method, args, kwargs)
 
 
 @contextmanager

@@ -104,6 +104,22 @@ def test_names_of_columns_stand_for_arrays():
     assert list(found.evals_result_) == ["training", "valid_1"]
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: arboretum.BoostedTreesClassifier(random_state=0),
+        lambda: arboretum.CARTClassifier(max_depth=3, random_state=0),
+        lambda: arboretum.GradientBoostingClassifier(n_estimators=2, random_state=0),
+    ],
+)
+def test_models_that_need_the_whole_table_gather_it(make):
+    X, y, _ = table(120)
+    with workers() as seen:
+        found = make().fit(cut(X[["a", "b"]], [50]), y)
+    assert seen == []
+    assert to_bytes(found) == to_bytes(make().fit(X[["a", "b"]], y))
+
+
 def test_unseen_categories_of_held_out_rows_give_one_warning():
     X, y, _ = table()
     held = X[:9].assign(

@@ -17,21 +17,40 @@ from typing import Any
 import numpy as np
 
 from arboretum.distributed import local
-from arboretum.distributed.arguments import read_tables, taken_names, without, write_tables
+from arboretum.distributed.arguments import (
+    bound_arguments,
+    read_tables,
+    taken_names,
+    without,
+    write_tables,
+)
 from arboretum.distributed.partitions import TableShare, TablesOnWorker
 from arboretum.distributed.placement import share_out
 from arboretum.distributed.table import ClusterTable
 from arboretum.distributed.workers import Workers
 
-__all__ = ["fit_in_place"]
+__all__ = ["fit_collection"]
 
 _NAMED = 6  # partitions of a worker in messages
 
 
-def fit_in_place(
+def fit_collection(
+    adapter: ModuleType,
+    model: Any,
+    method: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Fit a model to collections: where their rows are if it can, else in this process."""
+    bound = bound_arguments(model, method, args, kwargs)
+    in_place = getattr(model, "fits_in_parts", False) and method.__name__ == "fit"
+    return (_fit_in_place if in_place else local.fit_gathered)(adapter, model, method, bound)
+
+
+def _fit_in_place(
     adapter: ModuleType, model: Any, method: Callable[..., Any], bound: inspect.BoundArguments
 ) -> Any:
-    """Fit a booster to collections; small ones are gathered."""
+    """Fit a booster; small collections are gathered."""
     tables = read_tables(bound.arguments)
     n_rows = adapter.known_rows(tables[0].X)
     if n_rows is not None and n_rows < local.FEW:

@@ -19,10 +19,8 @@ from arboretum.distributed.answers import (
     names_of_answer,
     sample_answer,
 )
-from arboretum.distributed.arguments import bound_arguments
-from arboretum.distributed.boosting import fit_in_place
+from arboretum.distributed.boosting import fit_collection
 from arboretum.distributed.dask_cluster import DaskCluster
-from arboretum.distributed.local import fit_gathered
 from arboretum.errors import DataError
 from arboretum.registry import ESTIMATORS
 
@@ -86,8 +84,7 @@ def fit(
     """Fit a model to Dask collections."""
     import arboretum.distributed.dask as adapter
 
-    fit_somewhere = fit_in_place if getattr(model, "fits_in_parts", False) else fit_gathered
-    return fit_somewhere(adapter, model, method, bound_arguments(model, method, args, kwargs))
+    return fit_collection(adapter, model, method, args, kwargs)
 
 
 # ---------------------------------------------------------------------- predictions

@@ -12,9 +12,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from arboretum.distributed.answers import answer_part, check_row_wise, names_of_answer
-from arboretum.distributed.arguments import bound_arguments
-from arboretum.distributed.boosting import fit_in_place
-from arboretum.distributed.local import fit_gathered
+from arboretum.distributed.boosting import fit_collection
 from arboretum.distributed.ray_cluster import RayCluster
 
 __all__ = ["actors"]
@@ -99,8 +97,7 @@ def fit(
     """Fit a model to a dataset."""
     import arboretum.distributed.ray as adapter
 
-    fit_somewhere = fit_in_place if getattr(model, "fits_in_parts", False) else fit_gathered
-    return fit_somewhere(adapter, model, method, bound_arguments(model, method, args, kwargs))
+    return fit_collection(adapter, model, method, args, kwargs)
 
 
 def answer(

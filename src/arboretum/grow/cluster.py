@@ -193,6 +193,7 @@ class InProcess(Cluster):
     """
 
     def __init__(self, threads: int = 1) -> None:
+        self.objects: list[Any] = []
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def start(self, i: int, maker: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

@@ -186,7 +186,8 @@ def monotone_signs(constraints: Any, schema: Schema, target: GrowTarget) -> np.n
 def _sign(value: Any) -> int:
     known = isinstance(value, Real) and not isinstance(value, bool)
     if not known or value not in (-1, 0, 1):
+        shown = value.item() if isinstance(value, np.generic) else value
         raise ParameterError(
-            f"monotonic_cst must be None or an array-like of -1, 0 or 1. It holds [{value!r}]"
+            f"monotonic_cst must be None or an array-like of -1, 0 or 1. It holds [{shown!r}]"
         )
     return int(value)
