@@ -204,7 +204,7 @@ def test_no_weights_and_one_weight():
         ([1, np.nan, np.nan], r"NaN \(rows 1, 2\)"),
         ([1, None, 1], r"NaN \(row 1\)"),
         ([np.inf, 1, 1], r"infinite values \(row 0\)"),
-        ([1, -1, 1], r"negative values \(row 1\)"),
+        ([1, -1, 1], r"Negative values .*\(row 1\)"),
         ([0, 0, 0], "weight.*zero"),
         (0, "weight.*zero"),
         ([1.7e308] * 3, "too large"),

@@ -116,6 +116,14 @@ SKETCH = book.summarise(X[:, 0], np.ones(8))
 SMALL = book.LGBMSettings(num_leaves=3, min_child_samples=1, min_data_in_bin=1)
 PARALLEL = book.grow_voting_parallel(X, GRADIENT, np.ones(8), 2, 1, SMALL)
 LEVELS = book.grow_level_by_level(X, GRADIENT, np.ones(8))
+SYMMETRIC = book.grow_symmetric(X, GRADIENT, np.ones(8), max_depth=2)
+LEVEL_SCAN = book.scan_symmetric(
+    [book.GradientNode(0.0, 2.0, 2)],
+    0,
+    np.array([[[-4.0, 1, 1], [4, 1, 1]]]),
+    np.array([1.5]),
+    np.zeros((1, 3)),
+)
 PATIENTS = book.grow_id3([["a", "b"], ["b", "b"], ["b", "a"]], ["y", "n", "n"])
 
 
@@ -145,6 +153,9 @@ PATIENTS = book.grow_id3([["a", "b"], ["b", "b"], ["b", "a"]], ["y", "n", "n"])
         (PARALLEL, len(PARALLEL.messages), "bytes", PARALLEL.messages[0].bytes),
         (LEVELS, len(LEVELS.splits), "gain", LEVELS.splits[""].gain),
         (LEVELS.operations, 1, "scanning", LEVELS.operations.scanning),
+        (SYMMETRIC, len(SYMMETRIC.levels), "gain", SYMMETRIC.levels[0].chosen.gain),
+        (SYMMETRIC.levels[0].chosen, 1, "missing", "right"),
+        (LEVEL_SCAN, 2, "cut", 1.5),
         (book.column_blocks(X), 16, "value", 1.0),
         (FOREST.in_bag, 4, "0", None),
         (book.play_tennis(), 14, "outlook", "sunny"),

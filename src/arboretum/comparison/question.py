@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from arboretum.data.target import encode_classes, numbers, raw_target
 from arboretum.data.task import TASKS, task_of
 from arboretum.data.values import RawNumbers, Words
 from arboretum.errors import DataError, ParameterError
+from arboretum.lazy import cached_property
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix

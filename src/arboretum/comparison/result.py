@@ -6,7 +6,6 @@ import html
 import math
 import os
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from arboretum.comparison.question import Question
 from arboretum.comparison.rows import HardRows, agreement, hard_rows, weak_groups_of
 from arboretum.comparison.running import Entry, silent
 from arboretum.comparison.scores import MEASURES, Measure
+from arboretum.lazy import cached_property
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -38,6 +38,7 @@ from arboretum.textbook.lightgbm_splits import LGBMCandidate
 from arboretum.textbook.parallel import Message, ParallelGrowth, VotingExperiment
 from arboretum.textbook.quantile_sketch import QuantileSummary
 from arboretum.textbook.stagewise_modelling import Stage, Stages
+from arboretum.textbook.symmetric import LevelCut, LevelScan, SymmetricTree
 from arboretum.textbook.system_design import ColumnBlocks, LevelGrowth, Operations, SortingTime
 from arboretum.textbook.tables import LINES, Table, numbers, path_text, table
 from arboretum.textbook.taylor import TaylorStep
@@ -255,6 +256,27 @@ def _(scan: GradientScan) -> Table:
 
 
 @table.register
+def _(scan: LevelScan) -> Table:
+    sides = range(len(scan.scans))
+    rows = tuple(
+        (*_cut_or_set(cut, categories), ("right", "left")[side], gain)
+        for side in sides
+        for (cut, categories), gain in zip(scan.cuts, scan.gains(side).sum(axis=0).tolist())
+    )
+    return Table(("cut", "categories", "missing", "gain"), rows)
+
+
+@table.register
+def _(tree: SymmetricTree) -> Table:
+    return table([level.chosen for level in tree.levels])
+
+
+def _cut_or_set(cut: float, categories: frozenset[int] | None) -> tuple[float | None, str | None]:
+    """Return the cut of a number, or the categories that go left."""
+    return (cut, None) if categories is None else (None, numbers(sorted(categories)))
+
+
+@table.register
 def _(cuts: ManyCuts) -> Table:
     parts = (cuts.column, cuts.bin, cuts.missing_left, cuts.scan.gain)
     rows = tuple(zip(*(np.asarray(part).tolist() for part in parts)))
@@ -360,10 +382,13 @@ LINES |= {
         ("column", "cut", "categories", "missing", "G left", "H left", "G right", "H right", "gain",
          "verdict"),
         lambda c: (
-            f"x{c.feature}", None if c.categories is not None else c.cut,
-            None if c.categories is None else numbers(sorted(c.categories)), c.default, c.G_left,
-            c.H_left, c.G_right, c.H_right, c.gain, c.verdict,
+            f"x{c.feature}", *_cut_or_set(c.cut, c.categories), c.default, c.G_left, c.H_left, c.G_right,
+            c.H_right, c.gain, c.verdict,
         ),
+    ),
+    LevelCut: (
+        ("column", "cut", "categories", "missing", "gain"),
+        lambda c: (f"x{c.feature}", *_cut_or_set(c.cut, c.categories), c.default, c.gain),
     ),
     GradientNode: (("G", "H", "rows", "answer"), lambda n: (n.G, n.H, n.n, n.answer)),
 }  # fmt: skip

@@ -311,7 +311,7 @@ BAD_DATA = [
     (GOOD, ["--categorical", "xx"], "no column 'xx' for --categorical"),
     (GOOD, ["--weight", "ww"], "no column 'ww' for the weights"),
     ("x,y,w\n1,a,heavy\n2,b,light\n", ["--weight", "w"], "weight column 'w' .*not hold numbers"),
-    ("x,y,w\n1,a,-1\n2,b,1\n", ["--weight", "w"], r"weight column 'w': .*negative .*\(row 0\)"),
+    ("x,y,w\n1,a,-1\n2,b,1\n", ["--weight", "w"], r"weight column 'w': Negative .*\(row 0\)"),
     ("x,y,w\n1,a,\n2,b,1\n", ["--weight", "w"], r"weight column 'w': .*NaN \(row 0\)"),
     ("x,y,w\n1,a,0\n2,b,0\n", ["--weight", "w"], "weight column 'w': .*zero in every row"),
     ("x,y\n1,a\n2,b\n", ["--test-size", "0.2"], "leaves none to evaluate on"),

@@ -47,6 +47,13 @@ def test_the_same_bits_as_walking(depth, words, missing, seed):
     assert np.array_equal(tables, walked)
 
 
+def test_words_only():
+    X, y = table(400)
+    X = X[["word0", "word1"]]
+    tables, walked = both(XGBRegressor(grow_policy="symmetric", max_depth=3).fit(X, y), X)
+    assert np.array_equal(tables, walked)
+
+
 @pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 127, 128, 129])
 def test_blocks_of_any_size(n):
     X, y = table(400)

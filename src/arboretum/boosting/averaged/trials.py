@@ -128,7 +128,8 @@ class Found:
 
         def penalised(steps: tuple[int, ...]) -> float:
             shares = np.array(steps) / _STEPS
-            distance = float(((shares - equal) ** 2).sum())
+            gaps = shares - equal
+            distance = float((gaps * gaps).sum())
             return self._loss_of(shares) * (1.0 + _TO_EQUAL * distance)
 
         best = min(grid, key=penalised)

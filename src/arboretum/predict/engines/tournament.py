@@ -139,6 +139,6 @@ def lay_grid(cuts: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarra
     cell += np.repeat(np.arange(len(sizes)) * CELLS, sizes)
     n_cuts = np.bincount(cell, minlength=len(sizes) * CELLS)
     look = n_cuts.reshape(-1, CELLS).max(axis=1)
-    before = np.concatenate([[0], np.cumsum(n_cuts)[:-1]]).reshape(-1, CELLS)
+    before = (np.cumsum(n_cuts) - n_cuts).reshape(-1, CELLS)
     guess = np.minimum(before, (start[1:] - look)[:, None])  # not beyond the column's last cut
     return np.stack([first, scale], axis=1), guess.astype(np.int32).ravel(), look.astype(np.int64)
