@@ -168,7 +168,8 @@ def _depth_of_classes(trees: dict[str, ast.Module]) -> int:
 def _private_reaches(trees: dict[str, ast.Module]) -> int:
     """Count reads of ``thing._name`` in explain whose name explain does not define itself.
 
-    `_anatomy` is what explain is meant to read (base/anatomy.py), `_asdict` and `_replace` are methods of tuples.
+    `_anatomy` is what explain is meant to read (base/anatomy.py); `_asdict` and `_replace` are methods
+    of tuples.
     """
     rooms = {file: tree for file, tree in trees.items() if file.startswith("explain/")}
     own = {
