@@ -49,14 +49,14 @@ def demo(directory: Path, force: bool = False) -> None:
     _run("report", model, test, "--train", training, "-o", about)
     report(model, test, about, None, training)
     files = [
-        (str(training), "1,200 people for training"),
-        (str(test), "300 others for evaluation"),
-        (str(page), "which model, and why"),
-        (str(model), "the winner"),
-        (str(about), "the winner, looked into"),
+        (training.name, "1,200 people for training"),
+        (test.name, "300 others for evaluation"),
+        (page.name, "which model, and why"),
+        (model.name, "the winner"),
+        (about.name, "the winner, looked into"),
     ]
     print()
-    print_table("Files", ("file", "contents"), files)
+    print_table(f"Files in {directory}", ("file", "contents"), files)
     heading("Try next")
     for words in (
         ("predict", model, test, "--proba"),
