@@ -18,6 +18,7 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from arboretum.base.anatomy import has_anatomy
 from arboretum.errors import ParameterError
@@ -93,8 +94,6 @@ def shown_by_scikit_learn(name: str, ours: Callable[..., Any]) -> Callable[..., 
 
 def _in_their_form(picked: Picked) -> Any:
     """Return a copy of a tree as a fitted estimator of scikit-learn."""
-    from sklearn.tree._classes import DecisionTreeClassifier, DecisionTreeRegressor
-
     one, classes = picked.tree, picked.classes
     criterion = picked.anatomy.recipe.criterion
     found: Any = DecisionTreeRegressor() if classes is None else DecisionTreeClassifier()
