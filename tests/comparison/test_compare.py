@@ -182,6 +182,18 @@ def test_groups_time_and_given_folds():
     assert all(np.array_equal(a, b) for a, b in zip(result.folds[1], pairs[1]))
 
 
+def test_task_and_name_of_the_target_can_be_given(tmp_path):
+    X, y, _ = table()
+    grades = (y == "yes").astype(int).to_numpy()
+    options = {"models": ["CART"], "folds": 2, "progress_bar": False}
+    assert "accuracy" in compare(X, grades, **options).to_frame()
+    numbers = compare(X, grades, task="regression", target="passed", **options)
+    assert "accuracy" not in numbers.to_frame()
+    assert not hasattr(numbers.best, "predict_proba")
+    numbers.report(tmp_path / "page.html")
+    assert "Which model for passed?" in (tmp_path / "page.html").read_text()
+
+
 def test_a_test_table_of_its_own():
     X, y, _ = table()
     test = X[100:], y[100:]
