@@ -10,8 +10,9 @@ in the modules that the tests import. All else stays the peer's:
     test_tree.py ──copy──►  temporary folder  ──pytest──►  passed, failed, first line of each error
                             conftest.py: sklearn.tree.DecisionTreeClassifier = arboretum's
 
-scikit-learn installs its tests; the others' are read from ``--source``. A failure that `docs/peers.md` lists
-is deliberate, and a listed test that passes is named, so that the list stays true.
+scikit-learn installs its tests; the others' are read from ``--source``. A test that makes none of arboretum's
+models, such as one of the peer's native classes, is counted apart. A failure that `docs/peers.md` lists is
+deliberate, and a listed test that passes is named, so that the list stays true.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -50,65 +51,103 @@ inspection/_plot/tests/test_plot_partial_dependence inspection/_plot/tests/test_
 
 # The modules whose names the tests import; arboretum's take their place where it has them.
 _PLUGIN = '''
-"""Put arboretum's names into the modules of the peer."""
+"""Put arboretum's names into the modules of the peer, and note which tests make a model of arboretum's."""
 import importlib
 
+import pytest
+
 import arboretum
+from arboretum.base.estimator import Estimator
 
 for name in arboretum.ESTIMATORS:
     getattr(arboretum, name)
 swaps = [  # all are imported before a name is swapped
     (importlib.import_module(path),
-     importlib.import_module(path.replace("sklearn", "arboretum")) if names is None else arboretum,
+     importlib.import_module(path.replace({peer!r}, "arboretum")) if names is None else arboretum,
      names)
     for path, names in {swaps!r}.items()
 ]
 for module, ours, names in swaps:
     for name in ours.__all__ if names is None else names:
-        if hasattr(module, name):
+        if name in ours.__all__ and hasattr(module, name):
             setattr(module, name, getattr(ours, name))
+
+made = 0
+
+
+def _count(cls, *args, **kwargs):
+    global made
+    made += 1
+    return object.__new__(cls)
+
+
+Estimator.__new__ = _count
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item, nextitem):
+    before = made
+    item._made = lambda: made - before
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    if item._made():
+        item.user_properties[:] = [("reached", "arboretum")]
+    return (yield)
 '''
 
 
 @dataclass(frozen=True)
 class Suite:
-    """The tests of a peer: its modules, the names that are swapped in them, and the test files.
+    """The tests of a peer: its modules with the names that are swapped in them, and the test files.
 
-    Without names, those of the module of arboretum that has the same name.
+    Names may be missing in arboretum. None: all of the module of arboretum that has the same name.
     """
 
-    modules: tuple[str, ...]
-    names: tuple[str, ...] | None
-    files: tuple[str, ...]  # below the folder of the tests, without .py; all test files if empty
+    modules: Mapping[str, tuple[str, ...] | None]
+    files: tuple[
+        str, ...
+    ] = ()  # below the folder of the tests, without .py; all test files if empty
 
 
-_BOOSTER = ("Classifier", "Regressor", "Ranker")
+_XGBOOST = (
+    *(f"XGB{kind}" for kind in ("Model", "Classifier", "Regressor", "Ranker", "RFClassifier", "RFRegressor")),
+    "plot_importance", "plot_tree", "to_graphviz",
+)  # fmt: skip
+_LIGHTGBM = (
+    *(f"LGBM{kind}" for kind in ("Model", "Classifier", "Regressor", "Ranker")),
+    "plot_importance", "plot_tree", "plot_metric", "plot_split_value_histogram", "create_tree_digraph",
+    "early_stopping", "log_evaluation", "record_evaluation", "reset_parameter",
+)  # fmt: skip
 SUITES = {
     "sklearn": Suite(
-        ("sklearn.tree", "sklearn.ensemble", "sklearn.inspection"),
-        None,
+        dict.fromkeys(("sklearn.tree", "sklearn.ensemble", "sklearn.inspection")),
         tuple(_SKLEARN.split()),
     ),
     "xgboost": Suite(
-        ("xgboost", "xgboost.sklearn"),
-        (*(f"XGB{kind}" for kind in _BOOSTER), "plot_importance", "plot_tree"),
-        (),
+        {
+            **dict.fromkeys(("xgboost", "xgboost.sklearn", "xgboost.plotting"), _XGBOOST),
+            "xgboost.callback": None,
+        }
     ),
     "lightgbm": Suite(
-        ("lightgbm", "lightgbm.sklearn"),
-        (*(f"LGBM{kind}" for kind in _BOOSTER), "plot_importance", "plot_tree", "early_stopping",
-         "log_evaluation", "record_evaluation", "reset_parameter"),
-        (),
+        dict.fromkeys(
+            ("lightgbm", "lightgbm.sklearn", "lightgbm.plotting", "lightgbm.callback"), _LIGHTGBM
+        )
     ),
-}  # fmt: skip
+}
+DATA = ("demo", "examples")  # folders two levels above the tests
 
 
 class Outcome(NamedTuple):
-    """One test: its file, its name, and the first line of its error ("" if it passed)."""
+    """One test: its file, its name, the first line of its error ("" if it passed), and if it made a model."""
 
     file: str
     test: str
     error: str
+    reached: bool = True
 
     @property
     def listed_as(self) -> str:
@@ -119,20 +158,26 @@ class Outcome(NamedTuple):
 def run(suite: Suite, folder: Path, files: Sequence[str], jobs: int) -> list[Outcome]:
     """Run the tests of a suite with arboretum's classes."""
     with tempfile.TemporaryDirectory() as temporary:
-        tests = Path(temporary) / "tests"
+        tests = Path(temporary) / "tests" / "python"
         copytree(
             folder, tests, ignore=ignore_patterns("*.so", "*.pyx", "__pycache__", "__init__.py")
         )
-        swaps = {name: suite.names for name in suite.modules if find_spec(name)}
+        for beside in (folder.resolve().parents[1] / name for name in DATA):
+            if beside.is_dir():
+                (Path(temporary) / beside.name).symlink_to(beside)
+        swaps = {name: names for name, names in suite.modules.items() if find_spec(name)}
+        peer = next(iter(suite.modules)).partition(".")[0]
         plugin = Path(temporary) / "swapped_names.py"
-        plugin.write_text(_PLUGIN.format(swaps=swaps))
+        plugin.write_text(_PLUGIN.format(swaps=swaps, peer=peer))
         wanted = suite.files or sorted(path.stem for path in tests.glob("test_*.py"))
         paths = [f"{name}.py" for name in wanted if not files or Path(name).stem in files]
         report = Path(temporary) / "report.xml"
         command = [sys.executable, "-m", "pytest", "-q", "-p", "swapped_names", "-p", "no:cacheprovider",
                    "--import-mode=importlib", f"--junitxml={report}", f"--rootdir={tests}", "--tb=short",
+                   "--continue-on-collection-errors",
                    *(["-n", str(jobs)] if jobs > 1 else []), *paths]  # fmt: skip
-        path = os.pathsep.join([temporary, str(ROOT / "src"), str(tests)])
+        given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+        path = os.pathsep.join([temporary, str(ROOT / "src"), str(tests), *filter(None, given)])
         env = {**os.environ, "PYTHONPATH": path, "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
         subprocess.run(command, cwd=tests, env=env, check=False, stdout=sys.stderr)
         return list(outcomes(report))
@@ -146,7 +191,8 @@ def outcomes(report: Path) -> Iterable[Outcome]:
         wrong = case.find("failure") if case.find("failure") is not None else case.find("error")
         file = case.get("classname", "").split(".")[-1]
         error = "" if wrong is None else first_line(wrong.get("message", "") or "no message")
-        yield Outcome(file, case.get("name", ""), error)
+        reached = case.find("properties/property[@name='reached']") is not None
+        yield Outcome(file, case.get("name", ""), error, reached)
 
 
 def first_line(message: str) -> str:
@@ -173,16 +219,23 @@ def deliberate(text: str, peer: str) -> dict[str, str]:
 
 
 def print_tables(found: list[Outcome], reasons: dict[str, str], *, every: bool) -> None:
-    """Print passed and failed by file, then the causes, most frequent first."""
+    """Print passed and failed by file, then the causes, most frequent first.
+
+    A share counts the failures that are not deliberate, among the tests that made a model of arboretum's.
+    """
     console = Console(width=190)
-    files = Table("file", "passed", "failed", "of them deliberate")
+    files = Table("file", "passed", "failed", "of them deliberate", "other failures", "not reached")
     causes: Counter[str] = Counter()
     for file in [*dict.fromkeys(one.file for one in found), "all"]:
-        here = [one for one in found if file in (one.file, "all")]
+        inside = [one for one in found if file in (one.file, "all")]
+        here = [one for one in inside if one.reached]
         failed = [one for one in here if one.error]
         listed = sum(reason_of(one, reasons) != "" for one in failed)
-        files.add_row(file, *(str(n) for n in (len(here) - len(failed), len(failed), listed)))
+        share = f"{(len(failed) - listed) / max(len(here), 1):.1%}"
+        counts = len(here) - len(failed), len(failed), listed, share, len(inside) - len(here)
+        files.add_row(file, *map(str, counts))
     console.print(files)
+    found = [one for one in found if one.reached]
     for one in found:
         if one.error and not reason_of(one, reasons):
             causes[f"{one.file}: {one.error}"] += 1

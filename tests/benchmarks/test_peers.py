@@ -23,6 +23,10 @@ def test_the_class_is_swapped():
     assert DecisionTreeClassifier.__module__.startswith("arboretum.")
 
 
+def test_that_makes_a_model():
+    DecisionTreeClassifier()
+
+
 @pytest.mark.parametrize("n", [1, 2])
 def test_that_fails(n):
     raise ValueError("no answer\\nfor this")
@@ -37,14 +41,16 @@ def test_that_is_left_out():
 @pytest.mark.parametrize("names", [None, ("DecisionTreeClassifier",)])
 def test_a_suite_runs_with_the_names_swapped(tmp_path, names):
     (tmp_path / "test_one.py").write_text(TEST)
-    suite = Suite(("sklearn.tree",), names, ())
+    suite = Suite({"sklearn.tree": names})
     found = run(suite, tmp_path, [], jobs=1)
     assert [(one.file, one.test) for one in found] == [
         ("test_one", "test_the_class_is_swapped"),
+        ("test_one", "test_that_makes_a_model"),
         ("test_one", "test_that_fails[1]"),
         ("test_one", "test_that_fails[2]"),
     ]
-    assert [one.error for one in found] == ["", *["ValueError: no answer"] * 2]
+    assert [one.error for one in found] == ["", "", *["ValueError: no answer"] * 2]
+    assert [one.test for one in found if one.reached] == ["test_that_makes_a_model"]
 
 
 def test_a_cause_is_the_line_that_says_it():
