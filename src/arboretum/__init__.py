@@ -13,6 +13,7 @@ _HOME = {
     **ESTIMATORS,
     "DecisionTreeClassifier": "arboretum.cart.cart",
     "DecisionTreeRegressor": "arboretum.cart.cart",
+    "XGBModel": "arboretum.boosting.xgboost.model",
     "early_stopping": "arboretum.boosting.callbacks.lightgbm_callbacks",
     "log_evaluation": "arboretum.boosting.callbacks.lightgbm_callbacks",
     "record_evaluation": "arboretum.boosting.callbacks.lightgbm_callbacks",
