@@ -12,11 +12,12 @@ class is in A" has the gradient
 
     P - [y in A] = Σ_{k in A} (p_k - [y = k]) = Σ_{k in A} g_k
 
-so the gradients of a group are sums of those of its classes. Its curvature P (1 - P) depends on the group;
-half the sum of all h_k is the same for a group and its complement, is exact for two classes, and is used here.
+so the gradients of a group are sums of those of its classes. Its curvature P (1 - P) depends on the
+group; half the sum of all h_k is the same for a group and its complement, is exact for two classes, and is
+used here.
 
-Over many rounds every pair of classes falls into different groups in some rounds. A round takes the time of one
-tree, and classes of few rows share the splits that the others have found.
+Over many rounds every pair of classes falls into different groups in some rounds. A round takes the time of
+one tree, and classes of few rows share the splits that the others have found.
 """
 
 from __future__ import annotations
