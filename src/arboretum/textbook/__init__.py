@@ -95,6 +95,7 @@ from arboretum.textbook.c45_rule_list import *
 from arboretum.textbook.c45_splits import *
 from arboretum.textbook.cart import *
 from arboretum.textbook.column_scan import *
+from arboretum.textbook.common_trees import *
 from arboretum.textbook.coordinate_boosting import *
 from arboretum.textbook.discretize import *
 from arboretum.textbook.filling import *
