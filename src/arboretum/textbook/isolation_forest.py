@@ -111,7 +111,7 @@ def grow_isolation_tree(
     ``draw`` is called with the rows of a node, parents before children and left before right.
 
     >>> X = [[1.0], [2.0], [3.0], [20.0]]
-    >>> tree = grow_isolation_tree(X, lambda rows: (0, rows.mean()), max_depth=2)
+    >>> tree = grow_isolation_tree(X, lambda rows: (0, float(rows.mean())), max_depth=2)
     >>> tree.threshold, tree.right.path_length, tree.left.left.path_length
     (6.5, 1.0, 3.0)
     """
