@@ -27,6 +27,7 @@ without them.
     forest_figures.py out-of-bag error, importance, quantiles, variance
     proximities.py    rows that share leaves; maps, outliers, prototypes
     filling.py        missing values guessed from the rows nearby
+    isolation_forest.py     rows that few random cuts set apart are anomalies
 
     one tree after the other
     weak_learners.py  stumps, and other learners that are only a little better than a guess
@@ -107,6 +108,7 @@ from arboretum.textbook.gbm_losses import *
 from arboretum.textbook.gradient_scan import *
 from arboretum.textbook.id3 import *
 from arboretum.textbook.impurities import *
+from arboretum.textbook.isolation_forest import *
 from arboretum.textbook.lightgbm import *
 from arboretum.textbook.lightgbm_bins import *
 from arboretum.textbook.lightgbm_boosting import *
