@@ -72,7 +72,7 @@ def find_statistics(
     learned = np.arange(n) if rows is None else rows.astype(np.int64)
     weight = np.ones(n) if training.weight is None else training.weight
     target = _targets(training, learned) * weight[:, np.newaxis]
-    prior = target[learned].sum(axis=0) / weight[learned].sum()
+    prior = _total(target[learned]) / _total(weight[learned])
     found = []
     for f in columns:
         level, n_levels = _levels(training, f)
@@ -95,7 +95,7 @@ def _targets(training: TrainingTable, learned: np.ndarray) -> np.ndarray:
     """Return what is averaged, (rows, statistics): the target, or whether a row is of a class."""
     y = training.y
     if training.n_classes is None:
-        return (y - y[learned].mean())[:, np.newaxis]
+        return y[:, np.newaxis]
     if training.n_classes == 2:
         return (y == 1.0)[:, np.newaxis].astype(np.float64)
     counts = np.bincount(y[learned].astype(np.int64))
@@ -108,6 +108,11 @@ def _levels(training: TrainingTable, f: int) -> tuple[np.ndarray, int]:
     n = len(training.schema.columns[f].categories or ())
     code = training.matrix.column(f)
     return np.where(np.isnan(code), n, code).astype(np.int64), n + 1
+
+
+def _total(values: np.ndarray) -> np.ndarray:
+    """Return the sum of rows, added in their order on every machine."""
+    return np.cumsum(values, axis=0)[-1]
 
 
 def _first_of_level(level: np.ndarray) -> np.ndarray:
