@@ -39,7 +39,7 @@ class StatisticsTable(BinnedTable):
     Attributes
     ----------
     statistics : dict of int to Statistic
-        By column of the table.
+        By column of the table; those of rows are codes by now.
     words : Schema
         The columns of the trees.
     """
@@ -82,7 +82,7 @@ def statistics_table(
         place = one.column if one.column not in statistics else len(columns)
         columns[place : place + 1] = [Column(f"statistic {place}", "numeric")]
         values[place : place + 1] = [one.of_rows]
-        statistics[place] = one
+        statistics[place] = replace(one, of_rows=one.of_rows[:0])  # as codes, they take less memory
     numbers = Schema(tuple(columns), schema.named)
     bins = find_bins(FrameMatrix(values), numbers, rules, None, plan.n_jobs)
     return StatisticsTable(bins, numbers, plan, statistics, schema)

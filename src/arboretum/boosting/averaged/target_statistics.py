@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,8 +43,9 @@ class Statistic:
     column : int
         The column of words.
     by_level : float64 array of shape (categories + 1,)
-        The number of each level, for rows that are not learned from; last, of missing values.
-    of_rows : float64 array of shape (rows,)
+        The number of each level, for rows that are not learned from; last, of missing values. Rounded as
+        those of rows are.
+    of_rows : float32 array of shape (rows,)
         The number of every row of the training table.
     """
 
@@ -71,36 +72,34 @@ def find_statistics(
     n = len(training.y)
     learned = np.arange(n) if rows is None else rows.astype(np.int64)
     weight = np.ones(n) if training.weight is None else training.weight
-    target = _targets(training, learned) * weight[:, np.newaxis]
-    prior = _total(target[learned]) / _total(weight[learned])
+    classes = _classes(training, learned)
     found = []
     for f in columns:
         level, n_levels = _levels(training, f)
         key = key_of(seed, _ORDER, f)
         order = learned[np.lexsort((hashes(key, len(learned)), level[learned]))]
         first = _first_of_level(level[order])
-        weights = np.bincount(level[learned], weight[learned], n_levels) + _PRIOR
-        weights_before = _sums_before(weight[order], first) + _PRIOR
-        for j, share in enumerate((_PRIOR * prior).tolist()):
-            own = target[:, j]
-            totals = np.bincount(level[learned], own[learned], n_levels)
-            by_level = (totals + share) / weights
+        weights = np.bincount(level[order], weight[order], n_levels)
+        weights_before = _sums_before(weight[order], first)
+        for one in classes:
+            own = (training.y if one is None else training.y == one) * weight
+            share = _PRIOR * _total(own[learned]) / _total(weight[learned])
+            totals = np.bincount(level[order], own[order], n_levels)
+            by_level = ((totals + share) / (weights + _PRIOR)).astype(np.float32)
             of_rows = by_level[level]
-            of_rows[order] = (_sums_before(own[order], first) + share) / weights_before
-            found.append(Statistic(f, by_level, of_rows))
+            of_rows[order] = (_sums_before(own[order], first) + share) / (weights_before + _PRIOR)
+            found.append(Statistic(f, by_level.astype(np.float64), of_rows))
     return found
 
 
-def _targets(training: TrainingTable, learned: np.ndarray) -> np.ndarray:
-    """Return what is averaged, (rows, statistics): the target, or whether a row is of a class."""
-    y = training.y
+def _classes(training: TrainingTable, learned: np.ndarray) -> list[Any]:
+    """Return the classes whose shares are statistics; None: the mean of the target is one."""
     if training.n_classes is None:
-        return y[:, np.newaxis]
+        return [None]
     if training.n_classes == 2:
-        return (y == 1.0)[:, np.newaxis].astype(np.float64)
-    counts = np.bincount(y[learned].astype(np.int64))
-    largest = np.argsort(-counts, kind="stable")[:_MOST_CLASSES]
-    return (y[:, np.newaxis] == largest).astype(np.float64)
+        return [1]
+    counts = np.bincount(training.y[learned].astype(np.int64))
+    return np.argsort(-counts, kind="stable")[:_MOST_CLASSES].tolist()
 
 
 def _levels(training: TrainingTable, f: int) -> tuple[np.ndarray, int]:
@@ -110,9 +109,9 @@ def _levels(training: TrainingTable, f: int) -> tuple[np.ndarray, int]:
     return np.where(np.isnan(code), n, code).astype(np.int64), n + 1
 
 
-def _total(values: np.ndarray) -> np.ndarray:
-    """Return the sum of rows, added in their order on every machine."""
-    return np.cumsum(values, axis=0)[-1]
+def _total(values: np.ndarray) -> float:
+    """Return a sum, added in the order of the rows on every machine."""
+    return float(np.cumsum(values)[-1])
 
 
 def _first_of_level(level: np.ndarray) -> np.ndarray:
