@@ -51,6 +51,7 @@ without them.
     random_cuts.py    + one random cut per column and node: extra_trees
     symmetric.py      + one cut for all leaves of a level, and a table of 2^d answers
     common_trees.py   + one tree for all classes of a round, with a value of each in every leaf
+    target_statistics.py  + words of many levels as numbers, by the targets of the rows before
     lightgbm.py       leaf by leaf, the best first
     lightgbm_sampling.py    fewer rows (GOSS), fewer columns (EFB)
     lightgbm_boosting.py    LightGBM whole: bins, bundles, samples, leaves, rounds
@@ -129,6 +130,7 @@ from arboretum.textbook.stagewise_modelling import *
 from arboretum.textbook.symmetric import *
 from arboretum.textbook.system_design import *
 from arboretum.textbook.tables import *
+from arboretum.textbook.target_statistics import *
 from arboretum.textbook.taylor import *
 from arboretum.textbook.weak_learners import *
 from arboretum.textbook.words import *
