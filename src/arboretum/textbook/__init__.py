@@ -49,6 +49,7 @@ without them.
     gradient_scan.py  + the splits of both by running sums, for nodes of many rows
     random_cuts.py    + one random cut per column and node: extra_trees
     symmetric.py      + one cut for all leaves of a level, and a table of 2^d answers
+    common_trees.py   + one tree for all classes of a round, with a value of each in every leaf
     lightgbm.py       leaf by leaf, the best first
     lightgbm_sampling.py    fewer rows (GOSS), fewer columns (EFB)
     lightgbm_boosting.py    LightGBM whole: bins, bundles, samples, leaves, rounds

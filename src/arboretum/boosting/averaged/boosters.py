@@ -3,7 +3,8 @@
 kind           trees
 plain          grown leaf by leaf, the best cut of some columns at every node
 random cuts    one random cut of every column: single trees are weaker, their mean errs elsewhere
-    symmetric      one cut for all nodes of a level
+symmetric      one cut for all nodes of a level
+common trees   one tree for all classes, grown leaf by leaf
 """
 
 from __future__ import annotations
@@ -13,7 +14,13 @@ from functools import partial
 
 import numpy as np
 
-from arboretum.boosting.averaged.settings import PLAIN, RANDOM_CUTS, SYMMETRIC, Settings
+from arboretum.boosting.averaged.settings import (
+    COMMON,
+    PLAIN,
+    RANDOM_CUTS,
+    SYMMETRIC,
+    Settings,
+)
 from arboretum.boosting.loss.objective import Objective
 from arboretum.boosting.second_order.booster import Booster
 from arboretum.boosting.second_order.draws import share_of
@@ -94,7 +101,8 @@ def _plan(
 ) -> BoostPlan:
     return BoostPlan(
         _rules(kind, settings, n_features)._replace(cut_seed=seed % _CUT_SEEDS),
-        settings.learning_rate,
+        settings.rate(kind),
+        common_trees=kind == COMMON,
         subsample=settings.subsample,
         unsplit_answers=False,
         seed=seed,
