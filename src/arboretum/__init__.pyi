@@ -53,6 +53,7 @@ from arboretum.explain.charts.boosting_curves import (
 )
 from arboretum.explain.charts.boosting_curves import plot_learning_curve as plot_learning_curve
 from arboretum.explain.charts.boosting_curves import plot_margins as plot_margins
+from arboretum.explain.charts.boosting_curves import plot_metric as plot_metric
 from arboretum.explain.charts.effect_plots import plot_ice as plot_ice
 from arboretum.explain.charts.effect_plots import (
     plot_partial_dependence as plot_partial_dependence,
@@ -63,8 +64,13 @@ from arboretum.explain.charts.pruning_curve import plot_pruning_curve as plot_pr
 from arboretum.explain.charts.shap_plots import plot_shap_dependence as plot_shap_dependence
 from arboretum.explain.charts.shap_plots import plot_shap_summary as plot_shap_summary
 from arboretum.explain.charts.shap_plots import plot_waterfall as plot_waterfall
+from arboretum.explain.charts.split_values import (
+    plot_split_value_histogram as plot_split_value_histogram,
+)
 from arboretum.explain.dependence.importances import feature_importances as feature_importances
 from arboretum.explain.dependence.partial_dependence import partial_dependence as partial_dependence
+from arboretum.explain.digraph import create_tree_digraph as create_tree_digraph
+from arboretum.explain.digraph import to_graphviz as to_graphviz
 from arboretum.explain.graphviz import export_graphviz as export_graphviz
 from arboretum.explain.plot import plot_tree as plot_tree
 from arboretum.explain.report.report import report as report

@@ -77,10 +77,6 @@ _MISSING = {
     "HistGradientBoostingRegressor": _LGBM,
     "BaseEnsemble": "test for the methods that you need, such as hasattr(model, 'estimators_')",
     "BaseDecisionTree": "use DecisionTreeClassifier, DecisionTreeRegressor or hasattr(model, 'tree_')",
-    "to_graphviz": "use export_graphviz",
-    "create_tree_digraph": "use export_graphviz",
-    "plot_metric": "use plot_learning_curve",
-    "plot_split_value_histogram": "use trees_to_dataframe() of get_booster() or booster_",
 }
 
 

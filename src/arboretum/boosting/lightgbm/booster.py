@@ -22,6 +22,7 @@ from arboretum.structure.tree import SUBSET
 if TYPE_CHECKING:
     import pandas as pd
 
+    from arboretum.base.anatomy import Anatomy
     from arboretum.structure.tree import Tree
 
 __all__ = ["LGBMBooster", "leaf_numbers"]
@@ -56,6 +57,9 @@ class LGBMBooster:
 
     def __init__(self, model: Any) -> None:
         self.model = model
+
+    def _anatomy(self) -> Anatomy:
+        return self.model._anatomy()
 
     def __repr__(self) -> str:
         return f"LGBMBooster({self.num_trees()} trees, {self.num_feature()} columns)"

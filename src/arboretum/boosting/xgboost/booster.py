@@ -11,6 +11,7 @@ from arboretum.errors import ParameterError
 from arboretum.structure.tree import SUBSET, Tree
 
 if TYPE_CHECKING:
+    from arboretum.base.anatomy import Anatomy
     from arboretum.boosting.second_order.boosted_model import BoostedModel
 
 __all__ = ["XGBBooster"]
@@ -26,6 +27,9 @@ class XGBBooster:
 
     def __init__(self, model: BoostedModel) -> None:
         self.model = model
+
+    def _anatomy(self) -> Anatomy:
+        return self.model._anatomy()
 
     @property
     def feature_names(self) -> list[str]:
