@@ -8,7 +8,7 @@ random cuts    one random cut of every column: single trees are weaker, their me
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -42,6 +42,8 @@ class Ground:
     table : BinnedTable
         The training table in bins.
     monotone : int8 array of shape (n_features,) or None
+    left_out : int array
+        Columns that no tree splits on.
     """
 
     training: TrainingTable
@@ -49,6 +51,7 @@ class Ground:
     settings: Settings
     table: BinnedTable
     monotone: np.ndarray | None = None
+    left_out: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
 
     def booster(self, kind: str, rows: np.ndarray | None, seed: int, n_jobs: int) -> Booster:
         """Return a booster that learns from some rows of the table (None: all)."""
@@ -58,7 +61,7 @@ class Ground:
             y, weight = y[rows], None if weight is None else weight[rows]
         n_features = training.schema.n_features
         plan = _plan(kind, self.settings, n_features, seed, n_jobs, self.monotone)
-        columns = np.arange(n_features, dtype=np.int64)
+        columns = np.setdiff1d(np.arange(n_features, dtype=np.int64), self.left_out)
         draws = Draws([seed], columns, to_nearest=True, among=rows)
         recipe = Recipe(objective, plan, SharedTable(self.table), draws, MANY)
         base = np.asarray(objective.start(y, weight), np.float64)

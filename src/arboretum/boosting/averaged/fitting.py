@@ -26,7 +26,7 @@ from arboretum.boosting.metric.evaluation_set import Metric
 from arboretum.engine import parallel
 from arboretum.engine.keys import key_of
 
-__all__ = ["Fitted", "Work", "find_and_grow"]
+__all__ = ["Fitted", "Work", "find_and_grow", "on_threads"]
 
 _TRIAL, _MEMBER = 0x7214, 0x3E3B
 
@@ -119,22 +119,22 @@ def _run_trials(
     time, threads = work.time, min(work.n_jobs, len(tried))
     turns = -(-len(tried) // threads)
     each: list[Trial | None] = [None] * len(tried)
-    pace = [0.0] * len(tried)
+    pace, beginning = [0.0] * len(tried), time.seconds
 
     def run(k: int) -> None:
         turn, (kind, fold) = k // threads, tried[k]
-        if k and time.trial_is_over(turn, turns):
+        if k and time.trial_is_over(beginning, turn, turns):
             return
         began = perf_counter()
         seed = key_of(work.seed, _TRIAL, k)
         each[k] = run_trial(
             work.ground, kind, fold, work.metric, seed, max(work.n_jobs // threads, 1),
-            lambda: time.trial_is_over(turn, turns),
+            lambda: time.trial_is_over(beginning, turn, turns),
         )  # fmt: skip
         pace[k] = (perf_counter() - began) / len(each[k].curve)  # type: ignore[union-attr]
         finished(sum(one is not None for one in each))
 
-    _on_threads(run, len(tried), threads, time)
+    on_threads(run, len(tried), threads, time)
     return [one for one in each if one is not None], max(pace)
 
 
@@ -162,10 +162,10 @@ def _grow_members(
         grown[:] = [each[number] for number in sorted(each)]
         finished(len(grown))
 
-    _on_threads(grow, len(planned), threads, time)
+    on_threads(grow, len(planned), threads, time)
 
 
-def _on_threads(work: Callable[[int], Any], count: int, threads: int, time: FitTime) -> None:
+def on_threads(work: Callable[[int], Any], count: int, threads: int, time: FitTime) -> None:
     """Call ``work`` for every number; an error or Ctrl-C ends what other threads do."""
     try:
         parallel.run(work, range(count), threads)

@@ -94,7 +94,7 @@ def _document(model: Any, version: str) -> dict[str, Any]:
             "categories": None if column.categories is None else list(column.categories),
             "missing": column.has_missing,
         }
-        for column in model.schema_.columns
+        for column in model.schema_.given.columns
     ]
     for column, share in zip(columns, importances(model) or ()):
         column["importance"] = share
