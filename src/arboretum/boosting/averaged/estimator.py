@@ -28,7 +28,12 @@ from arboretum.boosting.averaged.folds import (
     random_folds,
     rows_folds,
 )
-from arboretum.boosting.averaged.members import AveragedMember, average, members_of
+from arboretum.boosting.averaged.members import (
+    AveragedMember,
+    PlannedMember,
+    average,
+    members_of,
+)
 from arboretum.boosting.averaged.settings import QUALITIES, Settings, settings_for
 from arboretum.boosting.names.find import find_metrics, find_objective
 from arboretum.boosting.second_order.boosted_model import BoostedModel
@@ -330,10 +335,20 @@ def _choices(fitted: Fitted, settings: Settings, n_rows: int, dates: list[Choice
         lines.append(Choice("mean", "of the kinds", float(found.loss()), "yes", found.metric.name))
     for kind in found.kinds:
         wanted = [one for one in planned if one.kind == kind]
-        grown = sum(member.kind == kind for member in fitted.members)
-        if not wanted:
-            continue
-        why = "all rows are learned from" if grown == len(wanted) else "time was over"
-        option = f"{len(wanted)} {kind}, {wanted[0].rounds} rounds"
-        lines.append(Choice("members", option, None, f"{grown} grown" if grown else "", why))
+        if wanted:
+            grown = [member.ensemble.n_rounds for member in fitted.members if member.kind == kind]
+            lines.append(_members_line(wanted, grown, fitted.interrupted is not None))
     return Choices(lines)
+
+
+def _members_line(wanted: list[PlannedMember], grown: list[int], interrupted: bool) -> Choice:
+    """Return what became of the members of a kind; ``grown`` are the rounds of those there are."""
+    most = wanted[0].rounds
+    rounds = (
+        f"{most} rounds" if min(grown, default=most) == most else f"{min(grown)} of {most} rounds"
+    )
+    why = "all rows are learned from"
+    if len(grown) < len(wanted):
+        why = "Ctrl-C" if interrupted else "time was over"
+    chosen = f"{len(grown)} grown" if grown else ""
+    return Choice("members", f"{len(wanted)} {wanted[0].kind}, {rounds}", None, chosen, why)

@@ -40,6 +40,11 @@ class FitTime:
         self._pace, self._halted = Pace(), threading.Event()
         self.limit = math.inf if limit is None else float(limit)
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a limit."""
+        return self.limit < math.inf
+
     def halt(self) -> None:
         """End all work after the round under way: another thread failed, or Ctrl-C."""
         self._halted.set()

@@ -1,6 +1,8 @@
 """A fit: folds, trials, members, one after another; threads take trials and members.
 
 table ──► bins ──► folds ──► trials ──► rounds and weights of kinds ──► members ──► their mean
+
+If a limited time ends the trials too early to know the rounds, one member grows until the time is over.
 """
 
 from __future__ import annotations
@@ -64,6 +66,11 @@ class Work:
             return [(kinds[k % len(kinds)], fold) for k, fold in enumerate(self.folds)]
         return [(kind, fold) for fold, kind in product(self.folds, settings.kinds)]
 
+    def was_cut(self, trial: Trial) -> bool:
+        """Return True if a trial of a fit of limited time ended while its loss still fell."""
+        rounds, most = len(trial.curve), self.ground.settings.most_rounds
+        return self.time.is_limited and int(trial.curve.argmin()) + 1 == rounds < most
+
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
@@ -98,6 +105,9 @@ def find_and_grow(work: Work) -> Fitted:
         trials, pace = _run_trials(work, tried, rounds.finished)
         found = Found(trials, work.ground.objective, work.metric, _in_turn(trials))
         planned = plan_members(found, settings, work.ground.objective.n_outputs)
+        heaviest = max(found.weights, key=lambda kind: found.weights[kind])
+        if all(work.was_cut(trial) for trial in trials if trial.kind == heaviest):
+            planned = [PlannedMember(heaviest, settings.most_rounds, 1.0)]
         _grow_members(work, planned, pace, grown, lambda k: rounds.finished(len(tried) + k))
     total = sum(member.weight for member in grown)
     members = [AveragedMember(one.kind, one.weight / total, one.ensemble) for one in grown]
