@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import arboretum as arb
+from arboretum.explain.report.overview import overview_of
 from tests.boosting.averaged.averaged_cases import saved
 
 RNG = np.random.default_rng(0)
@@ -110,6 +111,9 @@ def test_explanations_add_up(model):
     assert np.ptp(effect.average) > 1
     worth = arb.feature_importances(model, "permutation", X, Y)
     assert worth.names[int(np.argmax(worth.mean))] == "when weekday"
+    facts = overview_of(model, 700, 700, 2)
+    assert facts["members"] == [["plain", f"{len(model.trees_)} rounds, weight 1"]]
+    assert facts["choices"][2][:2] == ("dates", "number")
     assert "when weekday" in model.report(X, Y).html
 
 

@@ -270,9 +270,8 @@ class BoostedTrees(BoostedModel):
 
     def _anatomy(self) -> Anatomy:
         found = super()._anatomy()
-        return replace(
-            found, recipe=replace(found.recipe, steps={"members": lambda: self.members_})
-        )
+        steps = {"members": lambda: self.members_, "choices": lambda: self.choices_}
+        return replace(found, recipe=replace(found.recipe, steps=steps))
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:

@@ -35,6 +35,9 @@ def describe(model_file: Path, as_json: bool) -> None:
     print_facts([*_facts(model, model_file, version), _what_next(model_file)])
     print()
     print_schema(model)
+    if hasattr(model, "choices_"):
+        head, *tried = model.choices_.rows()
+        print_table("What the fit tried", head, tried)
     _print_parameters(model)
 
 
@@ -109,6 +112,7 @@ def _document(model: Any, version: str) -> dict[str, Any]:
         "outputs": model.n_outputs_,
         **_size(model),
         "columns": columns,
+        **({"choices": model.choices_.rows()[1:]} if hasattr(model, "choices_") else {}),
     }
 
 
