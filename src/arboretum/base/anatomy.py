@@ -184,7 +184,7 @@ class FitRecipe:
                       members; ``staged(X)``: the sums after every round
         rules         ``shares()``: class probabilities of every rule and of the default class;
                       ``default()``: the code of the default class
-        averaged      ``members()``: the boosters whose mean the model is
+        averaged      ``members()``: the boosters whose mean the model is; ``choices()``: what was tried
         second order  ``labels(y, n_rows)``, ``rows(given, matrix, y)``: the parts of a training table;
                       ``predicted(margin)``: what margins mean
         ============  ====================================================================================

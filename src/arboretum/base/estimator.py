@@ -175,10 +175,10 @@ class Estimator(Declared, BaseEstimator):
 
     def _take_schema(self, schema: Schema) -> None:
         self.schema_ = schema
-        self.n_features_in_ = schema.n_features
+        self.n_features_in_ = schema.given.n_features
         self.__dict__.pop("feature_names_in_", None)
         if schema.named:
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
+            self.feature_names_in_ = np.array(schema.given.names, dtype=object)
         for name in self._cached:  # empty, so that predicting adds no attribute
             setattr(self, name, {})
 

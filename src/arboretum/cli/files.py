@@ -194,7 +194,7 @@ def features_of(model: Any, data: Data, *, known: Collection[str] = ()) -> Data:
     """
     if not model.schema_.named:  # trained without names: columns go by their position
         return data.without(known)
-    return pick(data, model.schema_.names, known=known)
+    return pick(data, model.schema_.given.names, known=known)
 
 
 def pick(data: Data, names: Sequence[str], *, known: Collection[str] = ()) -> Data:

@@ -10,7 +10,7 @@ common trees   one tree for all classes, grown leaf by leaf
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -54,6 +54,8 @@ class Ground:
     table : BinnedTable
         The training table in bins.
     monotone : int8 array of shape (n_features,) or None
+    left_out : int array
+        Columns that no tree splits on.
     """
 
     training: TrainingTable
@@ -61,6 +63,7 @@ class Ground:
     settings: Settings
     table: BinnedTable
     monotone: np.ndarray | None = None
+    left_out: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
 
     @cached_property
     def words(self) -> list[int]:
@@ -80,7 +83,7 @@ class Ground:
         if kind == SYMMETRIC and self.words:
             found = find_statistics(training, self.words, rows, seed)
             table = statistics_table(training, found, _bins(self.settings, seed), plan)
-        columns = np.arange(table.schema.n_features, dtype=np.int64)
+        columns = np.setdiff1d(np.arange(table.schema.n_features, dtype=np.int64), self.left_out)
         draws = Draws([seed], columns, to_nearest=True, among=rows)
         recipe = Recipe(objective, plan, SharedTable(table), draws, MANY)
         base = np.asarray(objective.start(y, weight), np.float64)

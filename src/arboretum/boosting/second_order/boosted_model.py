@@ -289,7 +289,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
     def _importance(self, end: int | None = None) -> dict[str, np.ndarray]:
         """Return the number of splits on every column, and their gains and covers."""
         self._check_fitted()
-        sums = self._part(0, end).split_sums(self.n_features_in_)
+        sums = self._part(0, end).split_sums(self.schema_.n_features)
         often = np.maximum(sums.count, 1.0)
         return {
             "weight": sums.count,
