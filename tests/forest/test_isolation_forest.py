@@ -266,6 +266,31 @@ def _all_rows(drawn):
     return lambda bags, numbers: replace(drawn(bags, numbers), rows=np.arange(bags.n_rows))
 
 
+@pytest.mark.parametrize("more", [{}, {"max_features": 2}])
+def test_an_interrupted_fit_keeps_its_trees(more, monkeypatch):
+    from arboretum.grow.depth_first.grower import DepthFirstGrower
+
+    whole, grow, calls = fitted(n_jobs=1, **more), DepthFirstGrower.grow_trees, []
+
+    def some(self, *arguments):
+        calls.append(1)
+        if len(calls) > (1 if not more else 3):
+            raise KeyboardInterrupt
+        return grow(self, *arguments)
+
+    monkeypatch.setattr(DepthFirstGrower, "grow_trees", some)
+    model = IsolationForest(n_estimators=30, random_state=3, n_jobs=1, contamination=0.1, **more)
+    with pytest.raises(KeyboardInterrupt, match="trees that were finished, of 30"):
+        model.fit(X)
+    assert 0 < len(model) < 30
+    assert model.interrupted_.done == len(model)
+    np.testing.assert_array_equal(model.trees_[0].threshold, whole.trees_[0].threshold)
+    assert (model.predict(X) == -1).any()
+    calls[:] = [1] * 9
+    with pytest.raises(KeyboardInterrupt):
+        IsolationForest(n_jobs=1).fit(X)
+
+
 def test_verbose(capsys):
     fitted(verbose=1, n_jobs=1)
     assert "IsolationForest" in "".join(capsys.readouterr())

@@ -22,7 +22,7 @@ import numpy as np
 from arboretum.base import parameters as p
 from arboretum.base.anatomy import Anatomy
 from arboretum.base.estimator import check_same, goes_on, signature
-from arboretum.base.members import HasMembers, tree_member
+from arboretum.base.members import tree_member
 from arboretum.base.model_of_trees import ModelOfTrees
 from arboretum.base.parameters import Parameter
 from arboretum.base.rounds import Interrupted, Interruptible, progress
@@ -33,12 +33,11 @@ from arboretum.data.checks import check_rows
 from arboretum.data.matrix import FrameMatrix
 from arboretum.data.schema import Schema
 from arboretum.data.target import weights
-from arboretum.errors import ModelFileError, ParameterError
+from arboretum.errors import ParameterError
 from arboretum.forest.path_lengths import with_path_lengths
+from arboretum.forest.trees_on_bags import TreesOnBags
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
-
     from arboretum.data.matrix import Matrix
     from arboretum.forest.growing import Plan
     from arboretum.predict.ensemble import Ensemble
@@ -49,7 +48,7 @@ __all__ = ["RandomCuts"]
 _TARGET = 0x150  # key of the random target
 
 
-class RandomCuts(HasMembers, Interruptible, ModelOfTrees):
+class RandomCuts(TreesOnBags):
     """Growing and reading trees of random cuts over the columns of `schema_`."""
 
     _tree: ClassVar = ExtraTreeRegressor  # the estimator of a single tree
@@ -57,7 +56,6 @@ class RandomCuts(HasMembers, Interruptible, ModelOfTrees):
     n_outputs_: ClassVar[int] = 1  # a path length
 
     _family: ClassVar = "cuts"
-    _fitted: ClassVar = "trees_"
     _learned: ClassVar[tuple[str, ...]] = ("trees_",)
     _parameters: ClassVar = {
         **TABLE,
@@ -185,18 +183,6 @@ class RandomCuts(HasMembers, Interruptible, ModelOfTrees):
         """Return the mean path length of every row, (rows, 1, 1)."""
         return self.ensemble_.answers(matrix, self._threads_for(matrix))
 
-    def decision_path(self, X: Any) -> tuple[csr_matrix, np.ndarray]:
-        """Return the sparse (rows × nodes) matrix of the nodes each row passes in all trees, and the first
-        node of each tree.
-        """
-        return self.ensemble_.paths(self._encode(X), self._threads())
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """Mean over the trees of every column's share in the decrease of the path lengths' variance."""
-        self._check_fitted()
-        return self.ensemble_.mean_importances(self.n_features_in_)
-
     def _bends(self, ensemble: Ensemble, output: str) -> bool:
         if output != "raw":
             raise ParameterError(
@@ -216,7 +202,8 @@ class RandomCuts(HasMembers, Interruptible, ModelOfTrees):
     @property
     def estimator_(self) -> ExtraTreeRegressor:
         """The kind of tree, not fitted."""
-        return self._tree(**self._tree_parameters(), max_features=1, random_state=0)
+        given = {**self._tree_parameters(), "unseen": self.unseen}
+        return self._tree(**given, max_features=1, random_state=0)
 
     @property
     def estimators_(self) -> list[ExtraTreeRegressor]:
@@ -250,31 +237,9 @@ class RandomCuts(HasMembers, Interruptible, ModelOfTrees):
         self._check_fitted()
         return [drawn_rows(self._bags.counts(t)) for t in range(len(self))]
 
-    def __len__(self) -> int:
-        return len(self.trees_)
-
-    @property
-    def _n_done(self) -> int:
-        return len(self.trees_)
-
-    @property
-    def _n_rows(self) -> int:
-        return self._bags.n_rows
-
     # ------------------------------------------------------------------ keeping
-    def _get_fitted_state(self) -> dict[str, Any]:
-        from arboretum.structure.state import trees_to_state
-
-        trees, bags = trees_to_state(self.trees_), self._bags.to_state()
-        return {**super()._get_fitted_state(), "trees": trees, "bags": bags}
-
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
-        from arboretum.structure.state import trees_from_state
-
         super()._read_fitted_state(state)
-        self.trees_ = trees_from_state(state["trees"], self.schema_)
-        if any(tree.value.shape[1:] != self._leaf_shape for tree in self.trees_):
-            raise ModelFileError("the values of its trees are no path lengths")
         self._bags = BagRules.from_state(state["bags"], self.schema_.n_features)
         self.seed_ = self._bags.seed
 
