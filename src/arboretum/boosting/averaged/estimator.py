@@ -118,7 +118,7 @@ class BoostedTrees(BoostedModel):
                 n_jobs, time, type(self).__name__, bool(self.verbose),
             )
         )  # fmt: skip
-        self.objective_, self.seed_, self._n_rows = objective, seed, len(training.y)
+        self._objective, self.seed_, self._n_rows = objective, seed, len(training.y)
         self._keep(fitted, settings)
         return self._end_fit(fitted.interrupted)
 
