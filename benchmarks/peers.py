@@ -44,7 +44,7 @@ _SKLEARN = """
 tree/tests/test_tree tree/tests/test_monotonic_tree tree/tests/test_export tree/tests/test_split
 ensemble/tests/test_forest ensemble/tests/test_bagging ensemble/tests/test_weight_boosting
 ensemble/tests/test_gradient_boosting ensemble/tests/test_stacking ensemble/tests/test_voting
-ensemble/tests/test_common ensemble/tests/test_base
+ensemble/tests/test_common ensemble/tests/test_base ensemble/tests/test_iforest
 inspection/tests/test_partial_dependence inspection/tests/test_permutation_importance
 inspection/_plot/tests/test_plot_partial_dependence inspection/_plot/tests/test_boundary_decision_display
 """

@@ -79,12 +79,14 @@ from arboretum.forest.bagging import BaggingRegressor as BaggingRegressor
 from arboretum.forest.extra_trees import ExtraTreesClassifier as ExtraTreesClassifier
 from arboretum.forest.extra_trees import ExtraTreesRegressor as ExtraTreesRegressor
 from arboretum.forest.imputer import ProximityImputer as ProximityImputer
+from arboretum.forest.isolation_forest import IsolationForest as IsolationForest
 from arboretum.forest.proximity import proximity as proximity
 from arboretum.forest.proximity_geometry import mds as mds
 from arboretum.forest.proximity_geometry import outlier_scores as outlier_scores
 from arboretum.forest.proximity_geometry import prototypes as prototypes
 from arboretum.forest.random_forest import RandomForestClassifier as RandomForestClassifier
 from arboretum.forest.random_forest import RandomForestRegressor as RandomForestRegressor
+from arboretum.forest.trees_embedding import RandomTreesEmbedding as RandomTreesEmbedding
 from arboretum.io.native import load as load
 from arboretum.streams.stream import Stream as Stream
 

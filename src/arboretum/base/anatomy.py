@@ -205,7 +205,7 @@ class Anatomy:
     Attributes
     ----------
     family : str
-        "tree", "id3", "c45", "rules", "forest", "bag", "adaboost", "coordinate", "friedman",
+        "tree", "id3", "c45", "rules", "forest", "cuts", "bag", "adaboost", "coordinate", "friedman",
         "second order", "averaged", "stack", "vote" or "imputer".
     columns : TableColumns
     recipe : FitRecipe

@@ -113,7 +113,8 @@ def test_every_model_can_be_drawn(name):
     ax = plot_importance(small(name))
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert set(names) == {"a", "b", "c"}
-    if name != "CoordinateBoostingClassifier":  # which learns the noise by heart
+    # coordinate boosting learns the noise by heart, random cuts have no target
+    if name not in ("CoordinateBoostingClassifier", "IsolationForest", "RandomTreesEmbedding"):
         assert names[0] == "a"
     assert ax.get_xlabel()
 

@@ -280,6 +280,9 @@ def _choices(fitted: Fitted, settings: Settings, n_rows: int) -> Choices:
     found, planned = fitted.found, fitted.planned
     size = f"rate {settings.learning_rate:g}, {settings.num_leaves} leaves, penalty {settings.l2:g}"
     lines = [Choice("settings", size, None, "yes", f"{n_rows} rows")]
+    if fitted.words:
+        option = f"{', '.join(fitted.words)} as target statistics"
+        lines.append(Choice("words", option, None, "yes", "many levels; in symmetric trees"))
     alone = len(found.kinds) == 1
     for kind in found.kinds:
         weight, rounds = found.weights[kind], found.rounds[kind]
