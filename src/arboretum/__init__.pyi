@@ -22,6 +22,7 @@ from arboretum.boosting.friedman.gradient_boosting import (
 from arboretum.boosting.lightgbm.api import LGBMClassifier as LGBMClassifier
 from arboretum.boosting.lightgbm.api import LGBMRanker as LGBMRanker
 from arboretum.boosting.lightgbm.api import LGBMRegressor as LGBMRegressor
+from arboretum.boosting.lightgbm.model import LGBMModel as LGBMModel
 from arboretum.boosting.xgboost.api import XGBClassifier as XGBClassifier
 from arboretum.boosting.xgboost.api import XGBRanker as XGBRanker
 from arboretum.boosting.xgboost.api import XGBRegressor as XGBRegressor
@@ -42,6 +43,7 @@ from arboretum.comparison.compare import compare as compare
 from arboretum.engine.compiler.warmup import warmup as warmup
 from arboretum.errors import ArboretumError as ArboretumError
 from arboretum.errors import DataError as DataError
+from arboretum.errors import LightGBMError as LightGBMError
 from arboretum.errors import ModelFileError as ModelFileError
 from arboretum.errors import ParameterError as ParameterError
 from arboretum.errors import SuspiciousColumnWarning as SuspiciousColumnWarning

@@ -70,7 +70,6 @@ _MISSING = {
     "CatBoostRegressor": _CATBOOST,
     "CatBoostRanker": "use LGBMRanker or XGBRanker",
     "XGBModel": "use XGBClassifier, XGBRegressor or XGBRanker",
-    "LGBMModel": "use LGBMClassifier, LGBMRegressor or LGBMRanker",
     "XGBRFClassifier": _FOREST,
     "XGBRFRegressor": _FOREST.replace("Classifier", "Regressor"),
     "HistGradientBoostingClassifier": _LGBM,

@@ -48,7 +48,7 @@ _FEW_ROWS = 64  # too few rows to be worth a second thread
 # What determines, beside the parameters, the meaning of the trees' predictions.
 _MEANING = frozenset(
     ("schema_", "n_features_in_", "classes_", "n_classes_", "n_outputs_", "_one_output")
-) | {"objective_", "loss_"}
+) | {"_objective", "loss_"}
 
 
 def _all_at_once(fit: Callable[..., Any]) -> Callable[..., Any]:

@@ -117,7 +117,7 @@ class BoostedTrees(BoostedModel):
         work = partial(self._work, held_out=(sample_weight, eval_set, groups), seed=seed, time=time)
         chosen, dates = self._with_form_of_dates(training, work)
         fitted = find_and_grow(chosen)
-        self.objective_, self.seed_ = chosen.ground.objective, seed
+        self._objective, self.seed_ = chosen.ground.objective, seed
         self._n_rows = len(training.y)
         self._keep(fitted, chosen.ground.settings, dates)
         return self._end_fit(fitted.interrupted)
