@@ -64,7 +64,7 @@ for name in arboretum.ESTIMATORS:
 {more}
 swaps = [  # all are imported before a name is swapped
     (importlib.import_module(path),
-     importlib.import_module(path.replace({peer!r}, "arboretum")) if names is None else arboretum,
+     importlib.import_module(path.replace({peer!r}, "arboretum") if path in {mirrored!r} else "arboretum"),
      names)
     for path, names in {swaps!r}.items()
 ]
@@ -133,6 +133,9 @@ class Suite:
 
     Names may be missing in arboretum. None: all of the module of arboretum that has the same name.
     ``more`` is code that runs before the tests.
+
+    ``mirrored``: modules whose names come from the module of arboretum with the same name.
+    ``left_out``: tests that change the peer for those after them.
     """
 
     modules: Mapping[str, tuple[str, ...] | None]
@@ -140,27 +143,40 @@ class Suite:
         str, ...
     ] = ()  # below the folder of the tests, without .py; all test files if empty
     more: str = ""
+    mirrored: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 _XGBOOST = (
     *(f"XGB{kind}" for kind in ("Model", "Classifier", "Regressor", "Ranker", "RFClassifier", "RFRegressor")),
     "plot_importance", "plot_tree", "to_graphviz",
 )  # fmt: skip
+_XGBOOST_CALLBACKS = (
+    "EarlyStopping",
+    "EvaluationMonitor",
+    "LearningRateScheduler",
+    "TrainingCheckPoint",
+)
 _LIGHTGBM = (
     *(f"LGBM{kind}" for kind in ("Model", "Classifier", "Regressor", "Ranker")),
     "plot_importance", "plot_tree", "plot_metric", "plot_split_value_histogram", "create_tree_digraph",
     "early_stopping", "log_evaluation", "record_evaluation", "reset_parameter",
 )  # fmt: skip
+_MODULES = ("sklearn.tree", "sklearn.ensemble", "sklearn.inspection")
 SUITES = {
     "sklearn": Suite(
-        dict.fromkeys(("sklearn.tree", "sklearn.ensemble", "sklearn.inspection")),
+        dict.fromkeys(_MODULES),
         tuple(_SKLEARN.split()),
+        mirrored=_MODULES,
     ),
     "xgboost": Suite(
         {
             **dict.fromkeys(("xgboost", "xgboost.sklearn", "xgboost.plotting"), _XGBOOST),
-            "xgboost.callback": None,
-        }
+            # not TrainingCallback: the peer's own functions accept its class only, and so must ours
+            "xgboost.callback": _XGBOOST_CALLBACKS,
+        },
+        mirrored=("xgboost.callback",),
+        left_out=("test_with_sklearn.py::test_data_initialization",),
     ),
     "lightgbm": Suite(
         {
@@ -205,13 +221,14 @@ def run(suite: Suite, folder: Path, files: Sequence[str], jobs: int) -> list[Out
         swaps = {name: names for name, names in suite.modules.items() if find_spec(name)}
         peer = next(iter(suite.modules)).partition(".")[0]
         plugin = Path(temporary) / "swapped_names.py"
-        plugin.write_text(_PLUGIN.format(swaps=swaps, peer=peer, more=suite.more))
+        code = _PLUGIN.format(swaps=swaps, peer=peer, mirrored=suite.mirrored, more=suite.more)
+        plugin.write_text(code)
         wanted = suite.files or sorted(path.stem for path in tests.glob("test_*.py"))
         paths = [f"{name}.py" for name in wanted if not files or Path(name).stem in files]
         report = Path(temporary) / "report.xml"
         command = [sys.executable, "-m", "pytest", "-q", "-p", "swapped_names", "-p", "no:cacheprovider",
                    "--import-mode=importlib", f"--junitxml={report}", f"--rootdir={tests}", "--tb=short",
-                   "--continue-on-collection-errors",
+                   "--continue-on-collection-errors", *(f"--deselect={name}" for name in suite.left_out),
                    *(["-n", str(jobs)] if jobs > 1 else []), *paths]  # fmt: skip
         given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
         path = os.pathsep.join([temporary, str(ROOT / "src"), str(tests), *filter(None, given)])
@@ -226,7 +243,8 @@ def outcomes(report: Path) -> Iterable[Outcome]:
         if case.find("skipped") is not None:
             continue
         wrong = case.find("failure") if case.find("failure") is not None else case.find("error")
-        file = case.get("classname", "").split(".")[-1]
+        parts = case.get("classname", "").split(".")
+        file = next((part for part in reversed(parts) if part.startswith("test_")), parts[-1])
         error = "" if wrong is None else first_line(wrong.get("message", "") or "no message")
         reached = case.find("properties/property[@name='reached']") is not None
         yield Outcome(file, case.get("name", ""), error, reached)

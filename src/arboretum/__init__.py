@@ -14,6 +14,7 @@ _HOME = {
     "DecisionTreeClassifier": "arboretum.cart.cart",
     "DecisionTreeRegressor": "arboretum.cart.cart",
     "LGBMModel": "arboretum.boosting.lightgbm.model",
+    "XGBModel": "arboretum.boosting.xgboost.model",
     "early_stopping": "arboretum.boosting.callbacks.lightgbm_callbacks",
     "log_evaluation": "arboretum.boosting.callbacks.lightgbm_callbacks",
     "record_evaluation": "arboretum.boosting.callbacks.lightgbm_callbacks",

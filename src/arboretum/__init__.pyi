@@ -26,6 +26,9 @@ from arboretum.boosting.lightgbm.model import LGBMModel as LGBMModel
 from arboretum.boosting.xgboost.api import XGBClassifier as XGBClassifier
 from arboretum.boosting.xgboost.api import XGBRanker as XGBRanker
 from arboretum.boosting.xgboost.api import XGBRegressor as XGBRegressor
+from arboretum.boosting.xgboost.api import XGBRFClassifier as XGBRFClassifier
+from arboretum.boosting.xgboost.api import XGBRFRegressor as XGBRFRegressor
+from arboretum.boosting.xgboost.model import XGBModel as XGBModel
 from arboretum.c45.c45 import C45Classifier as C45Classifier
 from arboretum.c45.id3 import ID3Classifier as ID3Classifier
 from arboretum.c45.rules.estimator import C45Rules as C45Rules

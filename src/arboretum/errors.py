@@ -22,6 +22,10 @@ class ParameterError(ArboretumError, ValueError, TypeError):
     """A parameter is unknown, of the wrong type or out of range."""
 
 
+class UnsupportedError(ParameterError, NotImplementedError):
+    """A parameter is not for this kind of model."""
+
+
 class DataError(ArboretumError, ValueError):
     """A table cannot be used as it is."""
 

@@ -35,6 +35,8 @@ ESTIMATORS = {
     "XGBClassifier": "arboretum.boosting.xgboost.api",
     "XGBRegressor": "arboretum.boosting.xgboost.api",
     "XGBRanker": "arboretum.boosting.xgboost.api",
+    "XGBRFClassifier": "arboretum.boosting.xgboost.api",
+    "XGBRFRegressor": "arboretum.boosting.xgboost.api",
     "BoostedTreesClassifier": "arboretum.boosting.averaged.api",
     "BoostedTreesRegressor": "arboretum.boosting.averaged.api",
     "LGBMClassifier": "arboretum.boosting.lightgbm.api",
@@ -54,7 +56,6 @@ _DATA = (
 _FIT = "call fit of XGBClassifier, LGBMRegressor and the others"
 _CATBOOST = "use LGBMClassifier or LGBMRegressor: they read columns of categories as they are"
 _LGBM = "use LGBMClassifier or LGBMRegressor, which also count the rows of bins"
-_FOREST = "use XGBClassifier(n_estimators=1, num_parallel_tree=100, learning_rate=1, subsample=0.8)"
 
 # Public names of scikit-learn, XGBoost, LightGBM and CatBoost -> what to use instead.
 _MISSING = {
@@ -69,9 +70,6 @@ _MISSING = {
     "CatBoostClassifier": _CATBOOST,
     "CatBoostRegressor": _CATBOOST,
     "CatBoostRanker": "use LGBMRanker or XGBRanker",
-    "XGBModel": "use XGBClassifier, XGBRegressor or XGBRanker",
-    "XGBRFClassifier": _FOREST,
-    "XGBRFRegressor": _FOREST.replace("Classifier", "Regressor"),
     "HistGradientBoostingClassifier": _LGBM,
     "HistGradientBoostingRegressor": _LGBM,
     "BaseEnsemble": "test for the methods that you need, such as hasattr(model, 'estimators_')",

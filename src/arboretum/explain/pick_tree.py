@@ -172,7 +172,7 @@ class _Picker(NamedTuple):
     def _output_name(self, number: int, rounds: Rounds) -> str:
         """Return the class to whose margin a tree adds; for two classes (or one), the last."""
         classes = self.anatomy.labels
-        if classes is None:
+        if classes is None or self.anatomy.n_targets > 1:
             return ""
         return f"class {classes[-1 if rounds.n_outputs == 1 else rounds.output_of(number)]}"
 

@@ -14,7 +14,7 @@ import copy
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 
@@ -79,18 +79,29 @@ class BoostedModel(Interruptible, Explains, Estimator):
         prints = self._prints(training, held_out) if snapshot is not None else {}
         booster = Booster(recipe, training, base, steps.start_margins(recipe, training, base))
         del training  # the booster frees values that it does not need
-        watch = Watch(booster, held_out, request.stopping, request.callbacks)
+        watch = Watch(booster, held_out, request.stopping, request.callbacks, self._so_far)
         done = 0
         if snapshot is not None and state is not None:
             done = snapshot.take_up(watch, state, prints)
         ensemble, interrupted = steps.make_rounds(watch, request, done, prints, type(self).__name__)
         if request.save_best and watch.best is not None:
             ensemble = ensemble.rounds(0, watch.best[0] + 1)
-        self._objective, self.ensemble_ = recipe.objective, ensemble
-        self.evals_result_, self._best = watch.history, watch.best
-        self.seed_, self._n_rows = recipe.plan.seed, len(booster.training.y)
+        self._take_rounds(watch, ensemble)
         self.interrupted_ = interrupted  # used by `_end_fit`, after the API has kept its own part
         return watch
+
+    def _take_rounds(self, watch: Watch, ensemble: Ensemble) -> None:
+        """Keep what the rounds have made."""
+        booster = watch.booster
+        self._objective, self.ensemble_ = booster.objective, ensemble
+        self.evals_result_, self._best = watch.history, watch.best
+        self.seed_, self._n_rows = booster.recipe.plan.seed, len(booster.training.y)
+
+    def _so_far(self, watch: Watch) -> Self:
+        """Return a model with the rounds so far, for callbacks."""
+        twin = copy.copy(self)
+        twin._take_rounds(watch, steps.trees_so_far(watch.booster))
+        return twin
 
     def _earlier(self, given: Any) -> BoostedModel | None:
         """Return the fitted model to continue from."""
@@ -349,6 +360,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
 
         super()._read_fitted_state(state)
         self._objective = objective_from_state(state["objective"])
+        self.n_outputs_ = self._objective.n_targets
         trees = trees_from_state(state["trees"], self.schema_)
         base, weights = numbers_of(state, "base"), numbers_of(state, "weights", len(trees))
         n_parallel = whole(state, "n_parallel", 1)
@@ -458,7 +470,8 @@ class BoostedClassifier(Classes, BoostedModel):
 
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
         super()._read_fitted_state(state)
-        n, outputs = self.n_classes_, self._objective.n_outputs
+        n, objective = self.n_classes_, self._objective
+        outputs = 1 if objective.n_targets > 1 else objective.n_outputs
         if n != max(outputs, n if n < 3 else 0):
             raise ModelFileError("its classes do not fit its outputs")
 

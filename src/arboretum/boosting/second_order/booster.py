@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from arboretum.boosting.loss.objective import targets_of
 from arboretum.boosting.loss.user import UserObjective
 from arboretum.boosting.second_order.common_tree import (
     derivatives_of_groups,
@@ -217,6 +218,7 @@ class Booster:
         one = plan.columns_by_tree >= 1.0
         keys = [key_of(plan.seed, m, output, 0) for output in range(1 if one else k)]
         step = 1.0 if plan.averaged else plan.learning_rate
+        y = targets_of(table.y)[0]  # read by compiled losses, which have one target
         turn = Turn(
             np.uint64(plan.seed & ALL_BITS), m, most if loss and one and rows is None else 1,
             step, step if plan.unsplit_answers else 0.0, moves=not plan.averaged,
@@ -224,7 +226,7 @@ class Booster:
         )  # fmt: skip
         grown = self.grower.grow_rounds(
             RoundTarget(
-                loss or LossKernel(GIVEN), table.y, _NO_WEIGHT if table.weight is None else table.weight,
+                loss or LossKernel(GIVEN), y, _NO_WEIGHT if table.weight is None else table.weight,
                 margin, g, h,
             ),
             turn, rows=rows, factor=factor,

@@ -90,7 +90,7 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class LabelledTable:
-    """An encoded table, and the arrays of its rows."""
+    """An encoded table, and the arrays of its rows; y has a column for each of several targets."""
 
     matrix: Any  # a Matrix or a TableInParts
     y: np.ndarray

@@ -90,8 +90,8 @@ def one_target(model: Any, output: int | None) -> Any:
         return of_one_target(model, output or 0)
     except ValueError:
         raise ParameterError(
-            f"this {type(model).__name__} predicts {n} targets by members: a report needs trees or forests "
-            "of several targets, or a model of one target"
+            f"this {type(model).__name__} predicts {n} targets by members, or trees for each: a report needs "
+            "trees or forests of several targets, or a model of one target"
         ) from None
 
 
