@@ -44,7 +44,7 @@ _SKLEARN = """
 tree/tests/test_tree tree/tests/test_monotonic_tree tree/tests/test_export tree/tests/test_split
 ensemble/tests/test_forest ensemble/tests/test_bagging ensemble/tests/test_weight_boosting
 ensemble/tests/test_gradient_boosting ensemble/tests/test_stacking ensemble/tests/test_voting
-ensemble/tests/test_common ensemble/tests/test_base
+ensemble/tests/test_common ensemble/tests/test_base ensemble/tests/test_iforest
 inspection/tests/test_partial_dependence inspection/tests/test_permutation_importance
 inspection/_plot/tests/test_plot_partial_dependence inspection/_plot/tests/test_boundary_decision_display
 """
@@ -68,6 +68,7 @@ def _ours(path, names):
     return importlib.import_module(path.replace({peer!r}, "arboretum") if same else "arboretum")
 
 
+{more}
 swaps = [  # all are imported before a name is swapped
     (importlib.import_module(path), _ours(path, names), names) for path, names in {swaps!r}.items()
 ]
@@ -86,6 +87,10 @@ def _count(cls, *args, **kwargs):
 
 
 Estimator.__new__ = _count
+for module, ours, names in swaps:  # objects of callbacks count, too
+    for name in ("early_stopping", "log_evaluation", "record_evaluation", "reset_parameter"):
+        if names is not None and name in names:
+            getattr(ours, name).__new__ = _count
 
 
 @pytest.hookimpl(wrapper=True)
@@ -103,11 +108,35 @@ def pytest_runtest_makereport(item, call):
 '''
 
 
+# LightGBM's tests read names of its earlier versions, such as PANDAS_INSTALLED, pd_Series and pa_array, and
+# leave out those checks of scikit-learn that a private method of its classes lists.
+_COMPAT = """
+from importlib.util import find_spec
+
+import lightgbm.compat
+
+Estimator._more_tags = lightgbm.LGBMModel._more_tags
+
+
+def _former(name):
+    short, _, rest = name.partition("_")
+    if name.endswith("_INSTALLED"):
+        return find_spec(short.lower()) is not None
+    if short in ("pa", "pd"):
+        return getattr(importlib.import_module("pyarrow" if short == "pa" else "pandas"), rest)
+    raise AttributeError(name)
+
+
+lightgbm.compat.__getattr__ = _former
+"""
+
+
 @dataclass(frozen=True)
 class Suite:
     """The tests of a peer: its modules with the names that are swapped in them, and the test files.
 
     Names may be missing in arboretum. None: all of the module of arboretum that has the same name.
+    ``more`` is code that runs before the tests.
 
     ``mirrored``: modules whose names, listed here, also come from that module.
     ``left_out``: tests that change the peer for those after them.
@@ -117,6 +146,7 @@ class Suite:
     files: tuple[
         str, ...
     ] = ()  # below the folder of the tests, without .py; all test files if empty
+    more: str = ""
     mirrored: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
@@ -151,9 +181,14 @@ SUITES = {
         left_out=("test_with_sklearn.py::test_data_initialization",),
     ),
     "lightgbm": Suite(
-        dict.fromkeys(
-            ("lightgbm", "lightgbm.sklearn", "lightgbm.plotting", "lightgbm.callback"), _LIGHTGBM
-        )
+        {
+            **dict.fromkeys(
+                ("lightgbm", "lightgbm.sklearn", "lightgbm.plotting", "lightgbm.callback"),
+                _LIGHTGBM,
+            ),
+            "lightgbm.basic": ("LightGBMError",),
+        },
+        more=_COMPAT,
     ),
 }
 DATA = ("demo", "examples")  # folders two levels above the tests
@@ -180,13 +215,16 @@ def run(suite: Suite, folder: Path, files: Sequence[str], jobs: int) -> list[Out
         copytree(
             folder, tests, ignore=ignore_patterns("*.so", "*.pyx", "__pycache__", "__init__.py")
         )
+        for path in tests.glob("test_*.py"):  # the copy is a folder of modules, no package
+            path.write_text(re.sub(r"^from \.(\w)", r"from \1", path.read_text(), flags=re.M))
         for beside in (folder.resolve().parents[1] / name for name in DATA):
             if beside.is_dir():
                 (Path(temporary) / beside.name).symlink_to(beside)
         swaps = {name: names for name, names in suite.modules.items() if find_spec(name)}
         peer = next(iter(suite.modules)).partition(".")[0]
         plugin = Path(temporary) / "swapped_names.py"
-        plugin.write_text(_PLUGIN.format(swaps=swaps, peer=peer, mirrored=suite.mirrored))
+        code = _PLUGIN.format(swaps=swaps, peer=peer, mirrored=suite.mirrored, more=suite.more)
+        plugin.write_text(code)
         wanted = suite.files or sorted(path.stem for path in tests.glob("test_*.py"))
         paths = [f"{name}.py" for name in wanted if not files or Path(name).stem in files]
         report = Path(temporary) / "report.xml"

@@ -20,6 +20,8 @@ ESTIMATORS = {
     "ExtraTreesRegressor": "arboretum.forest.extra_trees",
     "BaggingClassifier": "arboretum.forest.bagging",
     "BaggingRegressor": "arboretum.forest.bagging",
+    "IsolationForest": "arboretum.forest.isolation_forest",
+    "RandomTreesEmbedding": "arboretum.forest.trees_embedding",
     "ProximityImputer": "arboretum.forest.imputer",
     "GradientBoostingClassifier": "arboretum.boosting.friedman.gradient_boosting",
     "GradientBoostingRegressor": "arboretum.boosting.friedman.gradient_boosting",
@@ -68,17 +70,10 @@ _MISSING = {
     "CatBoostClassifier": _CATBOOST,
     "CatBoostRegressor": _CATBOOST,
     "CatBoostRanker": "use LGBMRanker or XGBRanker",
-    "LGBMModel": "use LGBMClassifier, LGBMRegressor or LGBMRanker",
     "HistGradientBoostingClassifier": _LGBM,
     "HistGradientBoostingRegressor": _LGBM,
-    "IsolationForest": "import it from sklearn.ensemble; a RandomForestClassifier has outlier_scores",
-    "RandomTreesEmbedding": "import it from sklearn.ensemble; apply() of a forest returns its leaves",
     "BaseEnsemble": "test for the methods that you need, such as hasattr(model, 'estimators_')",
     "BaseDecisionTree": "use DecisionTreeClassifier, DecisionTreeRegressor or hasattr(model, 'tree_')",
-    "to_graphviz": "use export_graphviz",
-    "create_tree_digraph": "use export_graphviz",
-    "plot_metric": "use plot_learning_curve",
-    "plot_split_value_histogram": "use trees_to_dataframe() of get_booster() or booster_",
 }
 
 

@@ -23,6 +23,7 @@ FAMILIES = {
     "averaged": "BoostedTreesClassifier BoostedTreesRegressor",
     "stack": "StackingClassifier StackingRegressor",
     "vote": "VotingClassifier VotingRegressor",
+    "cuts": "IsolationForest RandomTreesEmbedding",
     "imputer": "ProximityImputer",
 }
 NAMES = [name for names in FAMILIES.values() for name in names.split()]

@@ -99,12 +99,15 @@ MAKERS = {
     ),
     "VotingClassifier": (A.VotingClassifier(_TREES), THREE, {}),
     "VotingRegressor": (A.VotingRegressor(_NUMBER_TREES), NUMBERS, {}),
+    "IsolationForest": (A.IsolationForest(**_SMALL, contamination=0.2), THREE, {}),
+    "IsolationForest columns": (A.IsolationForest(**_SMALL, max_features=2, bootstrap=True), THREE, {}),
+    "RandomTreesEmbedding": (A.RandomTreesEmbedding(**_SMALL, max_depth=3), THREE, {}),
     "ProximityImputer": (A.ProximityImputer(n_estimators=4, max_iter=1, random_state=0), THREE, {}),
 }  # fmt: skip
 
 _METHODS = (
     "predict", "predict_proba", "predict_log_proba", "decision_function", "apply", "decision_path",
-    "transform", "predict_quantiles", "predict_variance",
+    "score_samples", "transform", "predict_quantiles", "predict_variance",
 )  # fmt: skip
 _STAGED = ("staged_predict", "staged_predict_proba", "staged_decision_function")
 

@@ -278,8 +278,8 @@ class Watch:
         given = table.truth, booster.objective.predict(margin), margin
         values = [one for measure in booster.recipe.metrics for one in measure(*given)]
         for one in values:
-            if np.isnan(one.value) and table.name not in self.history:  # later, nothing is lost
-                raise DataError(
+            if np.isnan(one.value) and table.name not in self.history:  # once
+                warn_caller(
                     f"{one.name} of {table.name!r} is NaN: it is not defined for these rows"
                 )
         return values

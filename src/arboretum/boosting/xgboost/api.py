@@ -104,7 +104,7 @@ class XGBClassifier(BoostedClassifier, XGBModel):
 
     # ------------------------------------------------------------------ answers
     def _shares(self, margin: np.ndarray) -> np.ndarray:
-        if is_raw(self.objective_):
+        if is_raw(self._objective):
             return probability(squeezed(margin))
         return super()._shares(margin)
 

@@ -19,6 +19,7 @@ from arboretum.errors import DataError, ParameterError
 from arboretum.structure.tree import Tree
 
 if TYPE_CHECKING:
+    from arboretum.base.anatomy import Anatomy
     from arboretum.boosting.xgboost.model import XGBModel
 
 __all__ = ["XGBBooster"]
@@ -46,6 +47,9 @@ class XGBBooster:
 
     def __init__(self, model: XGBModel) -> None:
         self.model = model
+
+    def _anatomy(self) -> Anatomy:
+        return self.model._anatomy()
 
     def __getattr__(self, name: str) -> Any:
         if name in ("best_iteration", "best_score"):
@@ -235,7 +239,7 @@ class XGBBooster:
         return self._answers(margin, margin=predict_type == "margin", strict_shape=strict_shape)
 
     def _answers(self, sums: np.ndarray, *, margin: bool, strict_shape: bool) -> np.ndarray:
-        values = squeezed(sums) if margin else self.model.objective_.predict(sums)
+        values = squeezed(sums) if margin else self.model._objective.predict(sums)
         return values.reshape(len(sums), -1) if strict_shape else values
 
     def eval(self, data: Any, name: str = "eval", iteration: int = 0) -> str:

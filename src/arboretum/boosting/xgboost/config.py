@@ -42,14 +42,14 @@ _DART = ["rate_drop", "skip_drop", "one_drop", "sample_type", "normalize_type"]
 
 def intercepts(model: XGBModel) -> np.ndarray:
     """Return the prediction before the first tree, one per output; of several classes the margins."""
-    base, link = model.ensemble_.base, model.objective_.link
+    base, link = model.ensemble_.base, model._objective.link
     return base if link.name in ("softmax", "step") else link.predict(base)
 
 
 def config_of(model: XGBModel) -> dict[str, Any]:
     """Return the configuration, group by group."""
     given, trees = model._in_effect(), model.ensemble_
-    objective, several = model.objective_, getattr(model, "n_classes_", 0)
+    objective, several = model._objective, getattr(model, "n_classes_", 0)
     booster = given["booster"]
     grower = {
         "name": booster,

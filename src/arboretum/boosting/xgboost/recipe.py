@@ -139,8 +139,8 @@ def evaluated(
     """Return the metrics of a fitted model for a table."""
     margin = model._margin(X, *model._range(None), base_margin)
     truth = EvaluationSet(model._labels(y, len(margin)), weight, groups)
-    given = truth, model.objective_.predict(margin), margin
-    return [one for measure in _metrics(model, model.objective_) for one in measure(*given)]
+    given = truth, model._objective.predict(margin), margin
+    return [one for measure in _metrics(model, model._objective) for one in measure(*given)]
 
 
 def _metrics(model: XGBModel, objective: Objective) -> list[Measure]:

@@ -56,6 +56,11 @@ def targets_shown(model: Any, output: int | None) -> list[int | None]:
     """
     anatomy = anatomy_of(model, "report")
     n = anatomy.n_targets
+    if anatomy.family == "cuts":
+        raise ParameterError(
+            f"report compares predictions with actual values, and {type(model).__name__} learns from none: "
+            "use worksheet, shap_values or plot_importance"
+        )
     if n == 1 or output is not None:
         return [output]
     nodes = sum(len(tree) for tree in anatomy.trees)
