@@ -14,6 +14,7 @@ _HOME = {
     "DecisionTreeClassifier": "arboretum.cart.cart",
     "DecisionTreeRegressor": "arboretum.cart.cart",
     "LGBMModel": "arboretum.boosting.lightgbm.model",
+    "EarlyStopException": "arboretum.boosting.callbacks.lightgbm_callbacks",
     "early_stopping": "arboretum.boosting.callbacks.lightgbm_callbacks",
     "log_evaluation": "arboretum.boosting.callbacks.lightgbm_callbacks",
     "record_evaluation": "arboretum.boosting.callbacks.lightgbm_callbacks",
