@@ -6,6 +6,9 @@ from arboretum.boosting.adaboost.classifier import AdaBoostClassifier as AdaBoos
 from arboretum.boosting.adaboost.regressor import AdaBoostRegressor as AdaBoostRegressor
 from arboretum.boosting.averaged.api import BoostedTreesClassifier as BoostedTreesClassifier
 from arboretum.boosting.averaged.api import BoostedTreesRegressor as BoostedTreesRegressor
+from arboretum.boosting.callbacks.lightgbm_callbacks import (
+    EarlyStopException as EarlyStopException,
+)
 from arboretum.boosting.callbacks.lightgbm_callbacks import early_stopping as early_stopping
 from arboretum.boosting.callbacks.lightgbm_callbacks import log_evaluation as log_evaluation
 from arboretum.boosting.callbacks.lightgbm_callbacks import record_evaluation as record_evaluation

@@ -379,6 +379,11 @@ def lgbm() -> Iterator[Case]:
         weighted=True,
     )  # fmt: skip
     yield case(
+        "zeros missing, clear scores",
+        lambda: boost(zero_as_missing=True, pred_early_stop=True, pred_early_stop_freq=2),
+        "two.class",
+    )
+    yield case(
         "goss",
         lambda: boost(data_sample_strategy="goss", learning_rate=0.5, top_rate=0.3),
         "two.class",
@@ -519,6 +524,13 @@ def ranking() -> Iterator[Case]:
         ),
         "lists.grade",
         fit=ranked,
+    )
+    yield case(
+        "rank_xendcg",
+        lambda: ours(objective="rank_xendcg", objective_seed=3),
+        "lists.grade",
+        fit=ranked,
+        weighted=True,
     )
 
 
