@@ -61,12 +61,16 @@ from arboretum.base.estimator import Estimator
 
 for name in arboretum.ESTIMATORS:
     getattr(arboretum, name)
+
+
+def _ours(path, names):
+    same = names is None or path in {mirrored!r}
+    return importlib.import_module(path.replace({peer!r}, "arboretum") if same else "arboretum")
+
+
 {more}
 swaps = [  # all are imported before a name is swapped
-    (importlib.import_module(path),
-     importlib.import_module(path.replace({peer!r}, "arboretum") if path in {mirrored!r} else "arboretum"),
-     names)
-    for path, names in {swaps!r}.items()
+    (importlib.import_module(path), _ours(path, names), names) for path, names in {swaps!r}.items()
 ]
 for module, ours, names in swaps:
     for name in ours.__all__ if names is None else names:
@@ -134,7 +138,7 @@ class Suite:
     Names may be missing in arboretum. None: all of the module of arboretum that has the same name.
     ``more`` is code that runs before the tests.
 
-    ``mirrored``: modules whose names come from the module of arboretum with the same name.
+    ``mirrored``: modules whose names, listed here, also come from that module.
     ``left_out``: tests that change the peer for those after them.
     """
 
@@ -162,12 +166,10 @@ _LIGHTGBM = (
     "plot_importance", "plot_tree", "plot_metric", "plot_split_value_histogram", "create_tree_digraph",
     "early_stopping", "log_evaluation", "record_evaluation", "reset_parameter",
 )  # fmt: skip
-_MODULES = ("sklearn.tree", "sklearn.ensemble", "sklearn.inspection")
 SUITES = {
     "sklearn": Suite(
-        dict.fromkeys(_MODULES),
+        dict.fromkeys(("sklearn.tree", "sklearn.ensemble", "sklearn.inspection")),
         tuple(_SKLEARN.split()),
-        mirrored=_MODULES,
     ),
     "xgboost": Suite(
         {

@@ -351,6 +351,7 @@ def xgb() -> Iterator[Case]:
         lambda: numbers(colsample_bytree=0.5, feature_weights=[3.0, 1.0, 0.0, 1.0, 2.0, 1.0]),
         "real.number",
     )
+    yield case("base", lambda: arb.XGBModel(n_estimators=3), "real.number", saves=False)
     yield case("forest", lambda: arb.XGBRFClassifier(n_estimators=6), "many.third", weighted=True)
     yield case("forest of numbers", lambda: arb.XGBRFRegressor(n_estimators=6), "real.number")
     yield case("own objective", lambda: numbers(objective=half_squares), "real.number", saves=False)

@@ -166,7 +166,7 @@ RANGES = {
     "max_leaves": [-1],
     "max_bin": [1, 70_000],
     "grow_policy": ["deep"],
-    "learning_rate": [0, -0.1, "fast"],
+    "learning_rate": [-0.1, "fast"],
     "verbosity": [4, -1],
     "objective": [3],
     "booster": ["gblinear", "tree"],
