@@ -179,7 +179,7 @@ def load_model(path: str | Path) -> Any:
         model = load(path)
     if not hasattr(model, "predict"):
         raise DataError(
-            f"{path} holds a {type(model).__name__}, which fills gaps but does not predict"
+            f"{path} holds a {type(model).__name__}, which does not predict: load it in Python"
         )
     return model
 

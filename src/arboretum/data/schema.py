@@ -414,6 +414,7 @@ def encode(
     unseen: str = "missing",
     estimator_name: str = "model",
     places: Mapping[int, Mapping[Any, int]] | None = None,
+    by_position: bool = False,
 ) -> Matrix:
     """Encode a table as the training table was encoded.
 
@@ -434,6 +435,8 @@ def encode(
     places : dict of int to dict, optional
         `places_of` the categories of every column that has some: saves time where a table is encoded in many
         parts.
+    by_position : bool
+        Take columns in order, with a warning, if their number is right and some have other names.
 
     Returns
     -------
@@ -453,18 +456,18 @@ def encode(
         schema = schema.given
     if isinstance(X, str | Path):
         table = _without_strangers(schema, table, X)
-    matrix = _encode(schema, table, unseen, estimator_name, places)
+    order = _match(schema, table, estimator_name, by_position)
+    matrix = _encode(schema, table, order, unseen, places)
     return with_parts(matrix, parts) if parts else matrix
 
 
 def _encode(
     schema: Schema,
     table: Table,
+    order: Sequence[int],
     unseen: str,
-    estimator_name: str,
     places: Mapping[int, Mapping[Any, int]] | None,
 ) -> Matrix:
-    order = _match(schema, table, estimator_name)
     if isinstance(table.body, np.ndarray):
         if schema._plain_numbers:
             in_place = isinstance(order, range)
@@ -521,11 +524,19 @@ def _without_strangers(schema: Schema, table: Table, path: str | Path) -> Table:
     return Table(names, True, table.n_rows, kept)
 
 
-def _match(schema: Schema, table: Table, estimator_name: str) -> Sequence[int]:
+def _match(
+    schema: Schema, table: Table, estimator_name: str, by_position: bool = False
+) -> Sequence[int]:
     """Return the position of each column of the schema in the table."""
     if schema.named and table.named:
         if table.names == schema.names:
             return range(len(table.names))
+        strangers = [name for name in table.names if name not in set(schema.names)]
+        if by_position and strangers and len(table.names) == schema.n_features:
+            warn_caller(
+                f"X has columns unseen at fit: {list_names(strangers)}; columns are matched by position"
+            )
+            return range(schema.n_features)
         return _match_names(schema.names, table.names)
     if len(table.names) != schema.n_features:
         raise DataError(

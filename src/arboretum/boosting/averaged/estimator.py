@@ -118,7 +118,7 @@ class BoostedTrees(BoostedModel):
         work = partial(self._work, held_out=(sample_weight, eval_set, groups), seed=seed, time=time)
         chosen, dates = self._with_form_of_dates(training, work)
         fitted = find_and_grow(chosen)
-        self.objective_, self.seed_ = chosen.ground.objective, seed
+        self._objective, self.seed_ = chosen.ground.objective, seed
         self._n_rows = len(training.y)
         self._keep(fitted, chosen.ground.settings, dates)
         return self._end_fit(fitted.interrupted)
@@ -322,6 +322,9 @@ def _choices(fitted: Fitted, settings: Settings, n_rows: int, dates: list[Choice
     found, planned = fitted.found, fitted.planned
     size = f"rate {settings.learning_rate:g}, {settings.num_leaves} leaves, penalty {settings.l2:g}"
     lines = [Choice("settings", size, None, "yes", f"{n_rows} rows"), *dates]
+    if fitted.words:
+        option = f"{', '.join(fitted.words)} as target statistics"
+        lines.append(Choice("words", option, None, "yes", "many levels; in symmetric trees"))
     alone = len(found.kinds) == 1
     for kind in found.kinds:
         weight, rounds = found.weights[kind], found.rounds[kind]

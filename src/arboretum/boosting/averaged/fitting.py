@@ -83,12 +83,15 @@ class Fitted:
     members : list of AveragedMember
         Those that were grown; their weights sum to 1.
     interrupted : Interrupted or None
+    words : list of str
+        The columns that symmetric trees have read as target statistics.
     """
 
     found: Found
     planned: list[PlannedMember]
     members: list[AveragedMember]
     interrupted: Interrupted | None
+    words: list[str]
 
 
 def find_and_grow(work: Work) -> Fitted:
@@ -114,7 +117,8 @@ def find_and_grow(work: Work) -> Fitted:
     interrupted = rounds.interrupted
     if interrupted is not None:
         interrupted = Interrupted(len(members), len(planned), "member")
-    return Fitted(found, planned, members, interrupted)
+    names = work.ground.training.schema.names
+    return Fitted(found, planned, members, interrupted, [names[f] for f in work.ground.words])
 
 
 def _in_turn(trials: Sequence[Trial]) -> bool:
