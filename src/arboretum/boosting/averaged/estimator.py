@@ -57,8 +57,9 @@ PARAMETERS = {
     ),
     "time_limit": Parameter(
         p.real(0, open_low=True) | p.none,
-        "Seconds that a fit may take, compiling aside: trials end sooner, and members that would not "
-        "end in time are left out. What fits into the time depends on the machine, and so does the model.",
+        "Seconds that a fit may take, compiling aside: trials end sooner, members that would not end in "
+        "time are left out, and one member uses up the time if trials could not find its rounds. What "
+        "fits into the time depends on the machine, and so does the model.",
     ),
     "folds": Parameter(
         p.one_of("random", "time"),
