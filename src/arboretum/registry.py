@@ -38,6 +38,8 @@ ESTIMATORS = {
     "LGBMClassifier": "arboretum.boosting.lightgbm.api",
     "LGBMRegressor": "arboretum.boosting.lightgbm.api",
     "LGBMRanker": "arboretum.boosting.lightgbm.api",
+    "HistGradientBoostingClassifier": "arboretum.boosting.scikit_learn.api",
+    "HistGradientBoostingRegressor": "arboretum.boosting.scikit_learn.api",
 }
 
 # The class of a model -> its name in files, where the two differ: every version reads the files of any other.
@@ -51,7 +53,6 @@ _DATA = (
 )
 _FIT = "call fit of XGBClassifier, LGBMRegressor and the others"
 _CATBOOST = "use LGBMClassifier or LGBMRegressor: they read columns of categories as they are"
-_LGBM = "use LGBMClassifier or LGBMRegressor, which also count the rows of bins"
 _FOREST = "use XGBClassifier(n_estimators=1, num_parallel_tree=100, learning_rate=1, subsample=0.8)"
 
 # Public names of scikit-learn, XGBoost, LightGBM and CatBoost -> what to use instead.
@@ -71,8 +72,6 @@ _MISSING = {
     "LGBMModel": "use LGBMClassifier, LGBMRegressor or LGBMRanker",
     "XGBRFClassifier": _FOREST,
     "XGBRFRegressor": _FOREST.replace("Classifier", "Regressor"),
-    "HistGradientBoostingClassifier": _LGBM,
-    "HistGradientBoostingRegressor": _LGBM,
     "IsolationForest": "import it from sklearn.ensemble; a RandomForestClassifier has outlier_scores",
     "RandomTreesEmbedding": "import it from sklearn.ensemble; apply() of a forest returns its leaves",
     "BaseEnsemble": "test for the methods that you need, such as hasattr(model, 'estimators_')",

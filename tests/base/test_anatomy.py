@@ -18,7 +18,8 @@ FAMILIES = {
     "adaboost": "AdaBoostClassifier AdaBoostRegressor",
     "coordinate": "CoordinateBoostingClassifier",
     "friedman": "GradientBoostingClassifier GradientBoostingRegressor",
-    "second order": "XGBClassifier XGBRegressor XGBRanker LGBMClassifier LGBMRegressor LGBMRanker",
+    "second order": "XGBClassifier XGBRegressor XGBRanker LGBMClassifier LGBMRegressor LGBMRanker "
+    "HistGradientBoostingClassifier HistGradientBoostingRegressor",
     "averaged": "BoostedTreesClassifier BoostedTreesRegressor",
     "stack": "StackingClassifier StackingRegressor",
     "vote": "VotingClassifier VotingRegressor",

@@ -379,27 +379,27 @@ def test_edge_of_the_allowed_works(Model, name, value):
 
 TABLE = pd.DataFrame({"age": [20.0, 30, 40, 50] * 5, "city": ["Bern", "Oslo"] * 10})
 WITH_DATA = [
-    ({"monotonic_cst": {"agge": 1}}, "monotonic_cst names the column 'agge'.*it has 'age', 'city'"),
+    ({"monotonic_cst": {"agge": 1}}, "monotonic_cst contains 1 unexpected .*'agge'.*'age', 'city'"),
     ({"monotonic_cst": {"city": 1}}, "monotonic_cst constrains 'city', a category"),
     (
         {"monotonic_cst": {"age": 2}},
-        r"array-like of -1, 0 or 1. It holds \[2\]",
+        r"monotonic_cst\['age'\] must be either -1, 0 or 1. Got 2",
     ),
     (
         {"monotonic_cst": {"age": "up"}},
-        r"array-like of -1, 0 or 1. It holds \['up'\]",
+        r"monotonic_cst\['age'\] must be either -1, 0 or 1. Got 'up'",
     ),
     (
         {"monotonic_cst": [1, None]},
-        r"array-like of -1, 0 or 1. It holds \[None\]",
+        r"array-like of -1, 0 or 1. Observed values: \[None\]",
     ),
     (
         {"monotonic_cst": [1, 0.5]},
-        r"array-like of -1, 0 or 1. It holds \[0.5\]",
+        r"array-like of -1, 0 or 1. Observed values: \[0.5\]",
     ),
     (
         {"monotonic_cst": [1, [0]]},
-        r"array-like of -1, 0 or 1. It holds \[\[0\]\]",
+        r"array-like of -1, 0 or 1. Observed values: \[\[0\]\]",
     ),
     ({"monotonic_cst": [1]}, r"monotonic_cst .* each of the 2 columns.*got \[1\]"),
     ({"monotonic_cst": "up"}, "monotonic_cst .* each of the 2 columns.*got 'up'"),

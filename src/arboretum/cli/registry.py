@@ -21,6 +21,7 @@ MODELS: dict[str, tuple[str | None, str | None]] = {
     "vote": ("VotingClassifier", "VotingRegressor"),
     "xgb": ("XGBClassifier", "XGBRegressor"),
     "lgbm": ("LGBMClassifier", "LGBMRegressor"),
+    "hist": ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"),
     "boosted": ("BoostedTreesClassifier", "BoostedTreesRegressor"),
 }
 
@@ -42,6 +43,8 @@ ALIASES = {
     "gradientboosting": "gbm",
     "gb": "gbm",
     "gbt": "gbm",
+    "histgradientboosting": "hist",
+    "hgb": "hist",
     "ada": "adaboost",
     "coordinateboosting": "coordinate",
     "stacking": "stack",
