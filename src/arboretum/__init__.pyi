@@ -26,6 +26,12 @@ from arboretum.boosting.lightgbm.api import LGBMClassifier as LGBMClassifier
 from arboretum.boosting.lightgbm.api import LGBMRanker as LGBMRanker
 from arboretum.boosting.lightgbm.api import LGBMRegressor as LGBMRegressor
 from arboretum.boosting.lightgbm.model import LGBMModel as LGBMModel
+from arboretum.boosting.scikit_learn.api import (
+    HistGradientBoostingClassifier as HistGradientBoostingClassifier,
+)
+from arboretum.boosting.scikit_learn.api import (
+    HistGradientBoostingRegressor as HistGradientBoostingRegressor,
+)
 from arboretum.boosting.xgboost.api import XGBClassifier as XGBClassifier
 from arboretum.boosting.xgboost.api import XGBRanker as XGBRanker
 from arboretum.boosting.xgboost.api import XGBRegressor as XGBRegressor

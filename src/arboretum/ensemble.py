@@ -11,6 +11,10 @@ from arboretum.boosting.friedman.gradient_boosting import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
 )
+from arboretum.boosting.scikit_learn.api import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 from arboretum.combine.stacking import StackingClassifier, StackingRegressor
 from arboretum.combine.voting import VotingClassifier, VotingRegressor
 from arboretum.forest.bagging import BaggingClassifier, BaggingRegressor
@@ -30,6 +34,8 @@ __all__ = [
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "IsolationForest",
+    "HistGradientBoostingClassifier",
+    "HistGradientBoostingRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "RandomTreesEmbedding",

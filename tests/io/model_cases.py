@@ -91,6 +91,18 @@ MAKERS = {
     "LGBMRanker": (
         A.LGBMRanker(**_SMALL, min_child_samples=3, verbosity=-1), THREE, {"group": GROUPS}
     ),
+    "HistGradientBoostingClassifier": (
+        A.HistGradientBoostingClassifier(
+            max_iter=3, min_samples_leaf=3, early_stopping=True, random_state=1
+        ),
+        THREE,
+        {},
+    ),
+    "HistGradientBoostingRegressor": (
+        A.HistGradientBoostingRegressor(loss="quantile", quantile=0.7, max_iter=3, min_samples_leaf=3),
+        NUMBERS,
+        {},
+    ),
     "StackingClassifier": (
         A.StackingClassifier(_TREES, A.CARTClassifier(max_depth=2), cv=2), THREE, {}
     ),
