@@ -93,7 +93,7 @@ MAKERS = {
     "StackingRegressor": (
         A.StackingRegressor(_NUMBER_TREES, A.CARTRegressor(max_depth=2), cv=2), NUMBERS, {}
     ),
-    "VotingClassifier": (A.VotingClassifier(_TREES), THREE, {}),
+    "VotingClassifier": (A.VotingClassifier(_TREES, voting="soft"), THREE, {}),
     "VotingRegressor": (A.VotingRegressor(_NUMBER_TREES), NUMBERS, {}),
     "ProximityImputer": (A.ProximityImputer(n_estimators=4, max_iter=1, random_state=0), THREE, {}),
 }  # fmt: skip
