@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import ceil, sqrt
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -149,6 +149,8 @@ def monotone_signs(constraints: Any, schema: Schema, target: GrowTarget) -> np.n
     if constraints is None:
         return None
     signs = np.zeros(schema.n_features)
+    if target.outputs > 1:
+        _refuse_target("multiple output")
     if isinstance(constraints, dict):
         for name, sign in constraints.items():
             if name not in schema.names:
@@ -168,12 +170,8 @@ def monotone_signs(constraints: Any, schema: Schema, target: GrowTarget) -> np.n
         signs[:] = [_sign(sign) for sign in given]
     if not signs.any():
         return None
-    if target.outputs > 1 or (target.classes is not None and target.classes[0] > 2):
-        raise ParameterError(
-            "Monotonicity constraints are not supported with "
-            f"{'multiple output' if target.outputs > 1 else 'multiclass classification'}: monotonic_cst "
-            "works for one output, and for two classes"
-        )
+    if target.classes is not None and target.classes[0] > 2:
+        _refuse_target("multiclass classification")
     for column, sign in zip(schema.columns, signs):
         if sign and column.kind == "categorical":
             raise ParameterError(
@@ -181,6 +179,13 @@ def monotone_signs(constraints: Any, schema: Schema, target: GrowTarget) -> np.n
                 "an order (name it in ordinal_features if it is a rank)"
             )
     return signs.astype(np.int8)
+
+
+def _refuse_target(what: str) -> NoReturn:
+    raise ParameterError(
+        f"Monotonicity constraints are not supported with {what}: monotonic_cst works for one output, "
+        "and for two classes"
+    )
 
 
 def _sign(value: Any) -> int:
