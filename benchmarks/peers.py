@@ -258,10 +258,14 @@ def outcomes(report: Path) -> Iterable[Outcome]:
 def file_name(module: str) -> str:
     """Return the short name of a test file: the name of its module, after that of a private package.
 
-    >>> file_name("tree.tests.test_tree"), file_name("ensemble._hist.tests.test_warm_start")
+    The name of a class of tests may follow that of the module.
+
+    >>> file_name("tree.tests.test_tree.TestTree"), file_name("ensemble._hist.tests.test_warm_start")
     ('test_tree', '_hist/test_warm_start')
     """
     *packages, name = module.split(".")
+    while packages and not name.startswith("test_"):
+        name = packages.pop()
     return "/".join([*(one for one in packages if one.startswith("_")), name])
 
 

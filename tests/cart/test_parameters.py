@@ -279,7 +279,7 @@ def test_parameter_is_alive(Model, name, monkeypatch):
 
 
 # ---------------------------------------------------------------------- bad values
-SEED = "an int from 0 to 4294967295 or a RandomState or a Generator or None"
+SEED = "an int from 0 to 2**64 - 1 or a RandomState or a Generator or None"
 JOBS = "a positive int, a negative int (-1: all cores) or None"
 MAX_FEATURES = "an int ≥ 1 or a float in (0, 1] or 'sqrt', 'log2' or None"
 NAN, INF = float("nan"), float("inf")
@@ -288,7 +288,7 @@ BAD = {
     "splitter": ("'best' or 'random'", ["Best", "worst", None, 1, b"best", ["best"]]),
     "max_depth": ("an int ≥ 1 or None", [-3, 0, 2.0, "3", True, NAN, INF, [3], np.float64(3)]),
     "min_samples_split": (
-        "an int ≥ 2 or a float in (0, 1]",
+        "an int in the range [2, inf) or a float in the range (0.0, 1.0]",
         [1, 0, -2, 0.0, 1.5, -0.1, "2", None, True, NAN, INF],
     ),
     "min_samples_leaf": (
@@ -300,7 +300,7 @@ BAD = {
         [-0.1, 0.51, 1, "0", None, True, NAN, INF],
     ),
     "max_features": (MAX_FEATURES, [0, -1, 0.0, 1.5, "auto", "SQRT", True, NAN, [1], ("sqrt",)]),
-    "random_state": (SEED, [-1, 1.5, "0", True, 2**32, [1], np.random]),
+    "random_state": (SEED, [-1, 1.5, "0", True, 2**64, [1], np.random]),
     "max_leaf_nodes": ("an int ≥ 2 or None", [1, 0, -5, 4.0, "4", True]),
     "min_impurity_decrease": ("a number ≥ 0", [-1e-9, "0", None, True, NAN, INF, 10**400]),
     "ccp_alpha": ("a number ≥ 0", [-0.1, "0", None, False, NAN, INF]),
@@ -340,7 +340,7 @@ def test_bad_value_is_named_at_fit(Model, name, value, phrase):
     with pytest.raises(ParameterError) as caught:
         model.fit([[0.0], [1.0]], [0, 1])
     told, _, today = str(caught.value).partition(f", got {value!r}")
-    assert told == f"{name} of {Model.__name__} must be {phrase}"
+    assert told == f"The {name!r} parameter of {Model.__name__} must be {phrase}"
     assert not today or (value in ("auto", "mse", "mae") and today.startswith(": "))
     assert not hasattr(model, "tree_")
 
@@ -357,7 +357,7 @@ GOOD = {
     "min_samples_leaf": [1, 0.5, np.int8(2)],
     "min_weight_fraction_leaf": [0, 0.5, np.float64(0.1)],
     "max_features": [1, 1.0, 0.001, np.int32(2), "log2", 10**9],
-    "random_state": [0, 2**32 - 1, np.uint32(7)],
+    "random_state": [0, 2**32 - 1, 2**64 - 1, np.uint32(7)],
     "max_leaf_nodes": [2, 10**9, np.int64(4)],
     "min_impurity_decrease": [0, 1e308, np.float32(0.1)],
     "ccp_alpha": [0, 5, 1e308],
@@ -447,6 +447,8 @@ def test_monotone_constraints_need_one_order(Model):
         match=r"Monotonicity constraints are not supported with .*monotonic_cst works",
     ):
         Model(monotonic_cst={"age": 1}).fit(TABLE, y)
+    with pytest.raises(ParameterError, match="not supported with multiple output"):
+        Model(monotonic_cst=[1]).fit(TABLE, np.ones((20, 2), int))  # also of a wrong length
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ MAKERS = {
     "StackingRegressor": (
         A.StackingRegressor(_NUMBER_TREES, A.CARTRegressor(max_depth=2), cv=2), NUMBERS, {}
     ),
-    "VotingClassifier": (A.VotingClassifier(_TREES), THREE, {}),
+    "VotingClassifier": (A.VotingClassifier(_TREES, voting="soft"), THREE, {}),
     "VotingRegressor": (A.VotingRegressor(_NUMBER_TREES), NUMBERS, {}),
     "IsolationForest": (A.IsolationForest(**_SMALL, contamination=0.2), THREE, {}),
     "IsolationForest columns": (A.IsolationForest(**_SMALL, max_features=2, bootstrap=True), THREE, {}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import ceil, sqrt
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -156,15 +156,11 @@ def n_drawn(max_features: int | float | str | None, n_features: int) -> int:
 
 def monotone_signs(constraints: Any, schema: Schema, target: GrowTarget) -> np.ndarray | None:
     """Return the monotone constraint of every column, or None if there is none."""
+    if constraints is not None and target.outputs > 1:
+        _refuse_target("multiple output")
     signs = signs_of_columns(constraints, schema)
-    if signs is not None and (
-        target.outputs > 1 or (target.classes is not None and target.classes[0] > 2)
-    ):
-        raise ParameterError(
-            "Monotonicity constraints are not supported with "
-            f"{'multiple output' if target.outputs > 1 else 'multiclass classification'}: monotonic_cst "
-            "works for one output, and for two classes"
-        )
+    if signs is not None and target.classes is not None and target.classes[0] > 2:
+        _refuse_target("multiclass classification")
     return signs
 
 
@@ -184,25 +180,16 @@ def signs_of_columns(
     if isinstance(constraints, dict):
         _check_columns(constraints, schema, owner)
         for name, sign in constraints.items():
-            if not _is_sign(sign):
-                raise ParameterError(
-                    f"monotonic_cst[{name!r}] must be either -1, 0 or 1. Got {sign!r}."
-                )
-            signs[schema.names.index(name)] = sign
+            signs[schema.names.index(name)] = _sign(sign, name)
     else:
         given = list(constraints) if np.iterable(constraints) else [constraints]
         if isinstance(constraints, str) or len(given) != len(signs):
             raise ParameterError(
-                f"monotonic_cst has shape ({len(given)},) but the input data X has {len(signs)} features. "
+                f"monotonic_cst has shape {len(given)} but the input data X has {len(signs)} features. "
                 f"It must hold one of -1, 0, 1 for each of the {len(signs)} columns, or "
                 f"be a dict of column names, got {constraints!r}"
             )
-        odd = [s.item() if isinstance(s, np.generic) else s for s in given if not _is_sign(s)]
-        if odd:
-            raise ParameterError(
-                f"monotonic_cst must be an array-like of -1, 0 or 1. Observed values: {odd}, or None"
-            )
-        signs[:] = given
+        signs[:] = [_sign(sign) for sign in given]
     for column, sign in zip(schema.columns, signs):
         if sign and column.kind == "categorical":
             raise ParameterError(
@@ -211,6 +198,13 @@ def signs_of_columns(
                 "ordinal_features if it is a rank)"
             )
     return signs.astype(np.int8) if signs.any() else None
+
+
+def _refuse_target(what: str) -> NoReturn:
+    raise ParameterError(
+        f"Monotonicity constraints are not supported with {what}: monotonic_cst works for one output, "
+        "and for two classes"
+    )
 
 
 def _check_columns(constraints: dict[Any, Any], schema: Schema, owner: str) -> None:
@@ -228,5 +222,12 @@ def _check_columns(constraints: dict[Any, Any], schema: Schema, owner: str) -> N
         )
 
 
-def _is_sign(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and value in (-1, 0, 1)
+def _sign(value: Any, name: str | None = None) -> int:
+    if isinstance(value, Real) and not isinstance(value, bool) and value in (-1, 0, 1):
+        return int(value)
+    shown = value.item() if isinstance(value, np.generic) else value
+    if name is not None:
+        raise ParameterError(f"monotonic_cst[{name!r}] must be either -1, 0 or 1. Got {shown!r}.")
+    raise ParameterError(
+        f"monotonic_cst must be None or an array-like of -1, 0 or 1. It holds [{shown!r}]"
+    )

@@ -221,7 +221,7 @@ RANGES = {
 )
 def test_values_out_of_range_are_refused_at_fit(name, value):
     model = XGBRegressor(**{name: value})  # scikit-learn: not before
-    with pytest.raises(ParameterError, match=f"{name} of XGBRegressor must be"):
+    with pytest.raises(ParameterError, match=f"'{name}' parameter of XGBRegressor must be"):
         model.fit(X, Y)
 
 
