@@ -105,7 +105,8 @@ class RandomCuts(TreesOnBags):
             self.seed_ = seed_from(self.random_state)
         bags = self._make_bags(matrix, weight)
         if before:
-            check_same(self, earlier, same_rows=bags == self._bags)
+            check_same(self, earlier)
+            bags = self._bags.going_on(bags, len(before))
         self._bags = bags
         wanted = range(len(before), int(self.n_estimators))
         with progress(len(wanted), bool(self.verbose), type(self).__name__) as on_progress:
