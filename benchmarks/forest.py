@@ -4,6 +4,7 @@
     ydf             the same forest by YDF, where it is installed
     out-of-bag      a fit with `oob_score=True`; the score is the out-of-bag one
     predict         predict_proba
+    isolation       fit and scores of an isolation forest; the score: how well they order planted anomalies
     proximity       the 50 nearest rows of every row; the peer: leaves as a sparse matrix × itself
     impute-…        values knocked out at random and guessed; the score is an error: lower is better
 
@@ -207,6 +208,16 @@ def finding_neighbours(make: Make, split: data.Split) -> Job:
     return Job(run=nearest, score=same_class, facts=lambda found: {"entries": int(found.nnz)})
 
 
+def finding_anomalies(make: Make, split: data.Split) -> Job:
+    """Return the job of growing an isolation forest and scoring the rows; its score is the AUC."""
+    from sklearn.metrics import roc_auc_score
+
+    return Job(
+        run=lambda: make().fit(split.X).score_samples(split.X),
+        score=lambda scores: float(roc_auc_score(split.y, -scores)),
+    )
+
+
 def _nearest_by_product(leaves: np.ndarray, top_k: int) -> csr_matrix:
     """Return the proximities of each row's nearest others, block by block, by SciPy alone.
 
@@ -401,6 +412,14 @@ def _predict_data(rows: int) -> data.Split:
     return data.classification(rows // 5, n_test=rows)
 
 
+def _anomalies(rows: int) -> data.Split:
+    """Normal numbers, of which one row in a hundred is twice as far out; y marks those."""
+    rng = np.random.default_rng(0)
+    y = np.arange(rows) % 100 == 0
+    X = rng.normal(size=(rows, 20)) * (1 + y)[:, None]
+    return data.Split(X, y, X[:200], y[:200])
+
+
 def _other_cases(jobs: int) -> Iterator[Case]:
     yield Case(
         benchmark="forest",
@@ -425,6 +444,19 @@ def _other_cases(jobs: int) -> Iterator[Case]:
         contenders=_both("RandomForestClassifier", jobs),
         baseline=PEER,
         goal=3.0,
+    )
+    yield Case(
+        benchmark="forest",
+        name="isolation",
+        title="fit and scores, 20 columns, 100 trees",
+        data=_anomalies,
+        rows=100_000,
+        quick_rows=2_000,
+        work=finding_anomalies,
+        contenders=_both("IsolationForest", jobs),
+        baseline=PEER,
+        score_name="AUC",
+        goal=1.0,
     )
     yield Case(
         benchmark="forest",

@@ -44,7 +44,7 @@ _SKLEARN = """
 tree/tests/test_tree tree/tests/test_monotonic_tree tree/tests/test_export tree/tests/test_split
 ensemble/tests/test_forest ensemble/tests/test_bagging ensemble/tests/test_weight_boosting
 ensemble/tests/test_gradient_boosting ensemble/tests/test_stacking ensemble/tests/test_voting
-ensemble/tests/test_common ensemble/tests/test_base
+ensemble/tests/test_common ensemble/tests/test_base ensemble/tests/test_iforest
 inspection/tests/test_partial_dependence inspection/tests/test_permutation_importance
 inspection/_plot/tests/test_plot_partial_dependence inspection/_plot/tests/test_boundary_decision_display
 """
@@ -61,9 +61,10 @@ from arboretum.base.estimator import Estimator
 
 for name in arboretum.ESTIMATORS:
     getattr(arboretum, name)
+{more}
 swaps = [  # all are imported before a name is swapped
     (importlib.import_module(path),
-     importlib.import_module(path.replace({peer!r}, "arboretum")) if names is None else arboretum,
+     importlib.import_module(path.replace({peer!r}, "arboretum") if path in {mirrored!r} else "arboretum"),
      names)
     for path, names in {swaps!r}.items()
 ]
@@ -82,6 +83,10 @@ def _count(cls, *args, **kwargs):
 
 
 Estimator.__new__ = _count
+for module, ours, names in swaps:  # objects of callbacks count, too
+    for name in ("early_stopping", "log_evaluation", "record_evaluation", "reset_parameter"):
+        if names is not None and name in names:
+            getattr(ours, name).__new__ = _count
 
 
 @pytest.hookimpl(wrapper=True)
@@ -99,43 +104,89 @@ def pytest_runtest_makereport(item, call):
 '''
 
 
+# LightGBM's tests read names of its earlier versions, such as PANDAS_INSTALLED, pd_Series and pa_array, and
+# leave out those checks of scikit-learn that a private method of its classes lists.
+_COMPAT = """
+from importlib.util import find_spec
+
+import lightgbm.compat
+
+Estimator._more_tags = lightgbm.LGBMModel._more_tags
+
+
+def _former(name):
+    short, _, rest = name.partition("_")
+    if name.endswith("_INSTALLED"):
+        return find_spec(short.lower()) is not None
+    if short in ("pa", "pd"):
+        return getattr(importlib.import_module("pyarrow" if short == "pa" else "pandas"), rest)
+    raise AttributeError(name)
+
+
+lightgbm.compat.__getattr__ = _former
+"""
+
+
 @dataclass(frozen=True)
 class Suite:
     """The tests of a peer: its modules with the names that are swapped in them, and the test files.
 
     Names may be missing in arboretum. None: all of the module of arboretum that has the same name.
+    ``more`` is code that runs before the tests.
+
+    ``mirrored``: modules whose names come from the module of arboretum with the same name.
+    ``left_out``: tests that change the peer for those after them.
     """
 
     modules: Mapping[str, tuple[str, ...] | None]
     files: tuple[
         str, ...
     ] = ()  # below the folder of the tests, without .py; all test files if empty
+    more: str = ""
+    mirrored: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 _XGBOOST = (
     *(f"XGB{kind}" for kind in ("Model", "Classifier", "Regressor", "Ranker", "RFClassifier", "RFRegressor")),
     "plot_importance", "plot_tree", "to_graphviz",
 )  # fmt: skip
+_XGBOOST_CALLBACKS = (
+    "EarlyStopping",
+    "EvaluationMonitor",
+    "LearningRateScheduler",
+    "TrainingCheckPoint",
+)
 _LIGHTGBM = (
     *(f"LGBM{kind}" for kind in ("Model", "Classifier", "Regressor", "Ranker")),
     "plot_importance", "plot_tree", "plot_metric", "plot_split_value_histogram", "create_tree_digraph",
     "early_stopping", "log_evaluation", "record_evaluation", "reset_parameter",
 )  # fmt: skip
+_MODULES = ("sklearn.tree", "sklearn.ensemble", "sklearn.inspection")
 SUITES = {
     "sklearn": Suite(
-        dict.fromkeys(("sklearn.tree", "sklearn.ensemble", "sklearn.inspection")),
+        dict.fromkeys(_MODULES),
         tuple(_SKLEARN.split()),
+        mirrored=_MODULES,
     ),
     "xgboost": Suite(
         {
             **dict.fromkeys(("xgboost", "xgboost.sklearn", "xgboost.plotting"), _XGBOOST),
-            "xgboost.callback": None,
-        }
+            # not TrainingCallback: the peer's own functions accept its class only, and so must ours
+            "xgboost.callback": _XGBOOST_CALLBACKS,
+        },
+        mirrored=("xgboost.callback",),
+        left_out=("test_with_sklearn.py::test_data_initialization",),
     ),
     "lightgbm": Suite(
-        dict.fromkeys(
-            ("lightgbm", "lightgbm.sklearn", "lightgbm.plotting", "lightgbm.callback"), _LIGHTGBM
-        )
+        {
+            **dict.fromkeys(
+                ("lightgbm", "lightgbm.sklearn", "lightgbm.plotting", "lightgbm.callback"),
+                _LIGHTGBM,
+            ),
+            "lightgbm.basic": ("LightGBMError",),
+        },
+        more=_COMPAT,
     ),
 }
 DATA = ("demo", "examples")  # folders two levels above the tests
@@ -162,19 +213,22 @@ def run(suite: Suite, folder: Path, files: Sequence[str], jobs: int) -> list[Out
         copytree(
             folder, tests, ignore=ignore_patterns("*.so", "*.pyx", "__pycache__", "__init__.py")
         )
+        for path in tests.glob("test_*.py"):  # the copy is a folder of modules, no package
+            path.write_text(re.sub(r"^from \.(\w)", r"from \1", path.read_text(), flags=re.M))
         for beside in (folder.resolve().parents[1] / name for name in DATA):
             if beside.is_dir():
                 (Path(temporary) / beside.name).symlink_to(beside)
         swaps = {name: names for name, names in suite.modules.items() if find_spec(name)}
         peer = next(iter(suite.modules)).partition(".")[0]
         plugin = Path(temporary) / "swapped_names.py"
-        plugin.write_text(_PLUGIN.format(swaps=swaps, peer=peer))
+        code = _PLUGIN.format(swaps=swaps, peer=peer, mirrored=suite.mirrored, more=suite.more)
+        plugin.write_text(code)
         wanted = suite.files or sorted(path.stem for path in tests.glob("test_*.py"))
         paths = [f"{name}.py" for name in wanted if not files or Path(name).stem in files]
         report = Path(temporary) / "report.xml"
         command = [sys.executable, "-m", "pytest", "-q", "-p", "swapped_names", "-p", "no:cacheprovider",
                    "--import-mode=importlib", f"--junitxml={report}", f"--rootdir={tests}", "--tb=short",
-                   "--continue-on-collection-errors",
+                   "--continue-on-collection-errors", *(f"--deselect={name}" for name in suite.left_out),
                    *(["-n", str(jobs)] if jobs > 1 else []), *paths]  # fmt: skip
         given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
         path = os.pathsep.join([temporary, str(ROOT / "src"), str(tests), *filter(None, given)])
@@ -189,7 +243,8 @@ def outcomes(report: Path) -> Iterable[Outcome]:
         if case.find("skipped") is not None:
             continue
         wrong = case.find("failure") if case.find("failure") is not None else case.find("error")
-        file = case.get("classname", "").split(".")[-1]
+        parts = case.get("classname", "").split(".")
+        file = next((part for part in reversed(parts) if part.startswith("test_")), parts[-1])
         error = "" if wrong is None else first_line(wrong.get("message", "") or "no message")
         reached = case.find("properties/property[@name='reached']") is not None
         yield Outcome(file, case.get("name", ""), error, reached)

@@ -1,5 +1,6 @@
 """`arboretum.callback`: XGBoost's names for what is done between rounds."""
 
+import pickle
 import subprocess
 import sys
 
@@ -12,6 +13,7 @@ from arboretum.callback import (
     EvaluationMonitor,
     LearningRateScheduler,
     TrainingCallback,
+    TrainingCheckPoint,
 )
 
 RNG = np.random.default_rng(0)
@@ -83,3 +85,99 @@ def test_a_callback_of_ones_own_is_told_of_every_moment():
     diary = Diary()
     assert len(fit(diary).trees_) == 3
     assert diary.moments == ["begin", 0, 1, 2, "end"]
+
+
+# ---------------------------------------------------------------------- what callbacks may call
+def test_checkpoints_are_models_of_the_rounds_so_far(tmp_path):
+    whole = fit(TrainingCheckPoint(tmp_path, name="some", interval=4))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["some_4.arb", "some_8.arb"]
+    early = arboretum.load(tmp_path / "some_8.arb")
+    np.testing.assert_array_equal(early.predict(X), whole.predict(X, iteration_range=(0, 9)))
+    with pytest.raises(arboretum.ParameterError, match="as_pickle"):
+        TrainingCheckPoint(tmp_path, as_pickle=True)
+
+
+def test_the_model_in_the_making_has_the_methods_of_a_booster():
+    seen = []
+
+    class Look(TrainingCallback):
+        def after_iteration(self, model, epoch, evals_log):
+            seen.append((len(model), len(model[:1].get_dump()), len(model.predict(X))))
+            model.set_attr(rounds=epoch + 1)
+            with pytest.raises(AttributeError, match="nonsense"):
+                _ = model.nonsense
+            return epoch == 1
+
+    model = fit(Look())
+    assert seen == [(1, 1, 200), (2, 1, 200)]
+    assert model.get_booster().attr("rounds") == "2"
+
+
+def test_a_monitor_may_write_elsewhere(capsys):
+    lines = []
+    fit(EvaluationMonitor(period=6, logger=lines.append))
+    assert [line.split("\t")[0] for line in lines] == ["[0]", "[6]", "[11]"]
+    assert capsys.readouterr().out == ""
+
+
+def test_the_peers_own_objects_do_the_same(tmp_path, capsys):
+    peer = pytest.importorskip("xgboost.callback")
+    same = {"learning_rate": 1.0}
+    for save_best in (False, True):
+        how = {"rounds": 2, "min_delta": 0.01, "save_best": save_best}
+        ours, theirs = fit(EarlyStopping(**how), **same), fit(peer.EarlyStopping(**how), **same)
+        assert ours.best_iteration == theirs.best_iteration
+        assert len(ours.trees_) == len(theirs.trees_) < 12
+    rates = [0.5 * 0.8**epoch for epoch in range(12)]
+    slower = fit(peer.LearningRateScheduler(rates), learning_rate=0.5)
+    expected = fit(LearningRateScheduler([0.5, *rates]), learning_rate=0.5)
+    np.testing.assert_array_equal(slower.predict(X), expected.predict(X))
+    capsys.readouterr()
+    fit(peer.EvaluationMonitor(period=5))
+    assert capsys.readouterr().out.count("validation_0-rmse") == 4
+    fit(
+        peer.TrainingCheckPoint(tmp_path, interval=5),
+        peer.TrainingCheckPoint(tmp_path, interval=6, as_pickle=True),
+    )
+    assert {path.suffix for path in tmp_path.iterdir()} == {".ubj", ".pkl"}
+    booster = pickle.loads((tmp_path / "model_6.pkl").read_bytes())
+    np.testing.assert_array_equal(booster.predict(X), fit().predict(X, iteration_range=(0, 7)))
+
+
+def test_a_stopping_callback_of_xgboost_with_changes():
+    peer = pytest.importorskip("xgboost.callback")
+
+    class Own(peer.EarlyStopping):
+        pass
+
+    ours, theirs = fit(EarlyStopping(2), learning_rate=1.0), fit(Own(rounds=2), learning_rate=1.0)
+    assert (ours.best_iteration, ours.best_score) == (theirs.best_iteration, theirs.best_score)
+
+
+def test_the_pruning_callback_of_optuna():
+    class Pruned(Exception):
+        pass
+
+    class PruningCallback(TrainingCallback):
+        """Of the shape of Optuna's: anything but XGBoost's Booster is a set of folds."""
+
+        def __init__(self, key):
+            self.key, self._is_cv, self.reported = key, False, []
+
+        def before_training(self, model):
+            self._is_cv = True
+            return model
+
+        def after_iteration(self, model, epoch, evals_log):
+            table, metric = self.key.split("-")
+            scores = evals_log[table][metric]
+            assert isinstance(scores, list)
+            self.reported.append(scores[-1][0] if self._is_cv else scores[-1])
+            if epoch == 3:
+                raise Pruned
+            return False
+
+    callback = PruningCallback("validation_0-rmse")
+    with pytest.raises(Pruned):
+        fit(callback)
+    assert len(callback.reported) == 4

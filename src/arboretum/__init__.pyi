@@ -22,9 +22,13 @@ from arboretum.boosting.friedman.gradient_boosting import (
 from arboretum.boosting.lightgbm.api import LGBMClassifier as LGBMClassifier
 from arboretum.boosting.lightgbm.api import LGBMRanker as LGBMRanker
 from arboretum.boosting.lightgbm.api import LGBMRegressor as LGBMRegressor
+from arboretum.boosting.lightgbm.model import LGBMModel as LGBMModel
 from arboretum.boosting.xgboost.api import XGBClassifier as XGBClassifier
 from arboretum.boosting.xgboost.api import XGBRanker as XGBRanker
 from arboretum.boosting.xgboost.api import XGBRegressor as XGBRegressor
+from arboretum.boosting.xgboost.api import XGBRFClassifier as XGBRFClassifier
+from arboretum.boosting.xgboost.api import XGBRFRegressor as XGBRFRegressor
+from arboretum.boosting.xgboost.model import XGBModel as XGBModel
 from arboretum.c45.c45 import C45Classifier as C45Classifier
 from arboretum.c45.id3 import ID3Classifier as ID3Classifier
 from arboretum.c45.rules.estimator import C45Rules as C45Rules
@@ -42,6 +46,7 @@ from arboretum.comparison.compare import compare as compare
 from arboretum.engine.compiler.warmup import warmup as warmup
 from arboretum.errors import ArboretumError as ArboretumError
 from arboretum.errors import DataError as DataError
+from arboretum.errors import LightGBMError as LightGBMError
 from arboretum.errors import ModelFileError as ModelFileError
 from arboretum.errors import ParameterError as ParameterError
 from arboretum.errors import SuspiciousColumnWarning as SuspiciousColumnWarning
@@ -53,6 +58,7 @@ from arboretum.explain.charts.boosting_curves import (
 )
 from arboretum.explain.charts.boosting_curves import plot_learning_curve as plot_learning_curve
 from arboretum.explain.charts.boosting_curves import plot_margins as plot_margins
+from arboretum.explain.charts.boosting_curves import plot_metric as plot_metric
 from arboretum.explain.charts.effect_plots import plot_ice as plot_ice
 from arboretum.explain.charts.effect_plots import (
     plot_partial_dependence as plot_partial_dependence,
@@ -63,8 +69,13 @@ from arboretum.explain.charts.pruning_curve import plot_pruning_curve as plot_pr
 from arboretum.explain.charts.shap_plots import plot_shap_dependence as plot_shap_dependence
 from arboretum.explain.charts.shap_plots import plot_shap_summary as plot_shap_summary
 from arboretum.explain.charts.shap_plots import plot_waterfall as plot_waterfall
+from arboretum.explain.charts.split_values import (
+    plot_split_value_histogram as plot_split_value_histogram,
+)
 from arboretum.explain.dependence.importances import feature_importances as feature_importances
 from arboretum.explain.dependence.partial_dependence import partial_dependence as partial_dependence
+from arboretum.explain.digraph import create_tree_digraph as create_tree_digraph
+from arboretum.explain.digraph import to_graphviz as to_graphviz
 from arboretum.explain.graphviz import export_graphviz as export_graphviz
 from arboretum.explain.plot import plot_tree as plot_tree
 from arboretum.explain.report.report import report as report
@@ -77,12 +88,14 @@ from arboretum.forest.bagging import BaggingRegressor as BaggingRegressor
 from arboretum.forest.extra_trees import ExtraTreesClassifier as ExtraTreesClassifier
 from arboretum.forest.extra_trees import ExtraTreesRegressor as ExtraTreesRegressor
 from arboretum.forest.imputer import ProximityImputer as ProximityImputer
+from arboretum.forest.isolation_forest import IsolationForest as IsolationForest
 from arboretum.forest.proximity import proximity as proximity
 from arboretum.forest.proximity_geometry import mds as mds
 from arboretum.forest.proximity_geometry import outlier_scores as outlier_scores
 from arboretum.forest.proximity_geometry import prototypes as prototypes
 from arboretum.forest.random_forest import RandomForestClassifier as RandomForestClassifier
 from arboretum.forest.random_forest import RandomForestRegressor as RandomForestRegressor
+from arboretum.forest.trees_embedding import RandomTreesEmbedding as RandomTreesEmbedding
 from arboretum.io.native import load as load
 from arboretum.streams.stream import Stream as Stream
 

@@ -5,11 +5,12 @@
     EarlyStopping                 stop when a metric has not improved for some rounds
     EvaluationMonitor             print the metrics of every n-th round
     LearningRateScheduler         another learning rate in every round
+    TrainingCheckPoint            write the model to a file every few rounds
     TrainingCallback              the base of your own
 
-XGBoost's `TrainingCheckPoint` is a fit argument here: ``fit(..., save_snapshot="run.snap", resume=True)``.
-LightGBM's callbacks, which are functions, are `arboretum.early_stopping`, `log_evaluation`,
-`record_evaluation` and `reset_parameter`.
+Methods get the model in the making, which has the methods of `get_booster()`. Objects of XGBoost's own
+classes and of Optuna's `XGBoostPruningCallback` work, too. LightGBM's callbacks, which are functions, are
+`arboretum.early_stopping`, `log_evaluation`, `record_evaluation` and `reset_parameter`.
 
 Examples
 --------
@@ -34,6 +35,13 @@ from arboretum.boosting.callbacks.xgboost_callbacks import (
     EvaluationMonitor,
     LearningRateScheduler,
     TrainingCallback,
+    TrainingCheckPoint,
 )
 
-__all__ = ["EarlyStopping", "EvaluationMonitor", "LearningRateScheduler", "TrainingCallback"]
+__all__ = [
+    "EarlyStopping",
+    "EvaluationMonitor",
+    "LearningRateScheduler",
+    "TrainingCallback",
+    "TrainingCheckPoint",
+]

@@ -15,7 +15,9 @@ from arboretum.combine.stacking import StackingClassifier, StackingRegressor
 from arboretum.combine.voting import VotingClassifier, VotingRegressor
 from arboretum.forest.bagging import BaggingClassifier, BaggingRegressor
 from arboretum.forest.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
+from arboretum.forest.isolation_forest import IsolationForest
 from arboretum.forest.random_forest import RandomForestClassifier, RandomForestRegressor
+from arboretum.forest.trees_embedding import RandomTreesEmbedding
 from arboretum.registry import missing_name
 
 __all__ = [
@@ -27,8 +29,10 @@ __all__ = [
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "IsolationForest",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "RandomTreesEmbedding",
     "StackingClassifier",
     "StackingRegressor",
     "VotingClassifier",

@@ -3,6 +3,7 @@
     ArboretumError
     ├── ParameterError   a parameter is unknown, mistyped or out of range      (also ValueError, TypeError)
     ├── DataError        a table cannot be used: which column, which rows, why (also ValueError)
+    │   └── LightGBMError    columns that predict(validate_features=True) of LightGBM's estimators refuses
     ├── ModelFileError   a file is not a model, is damaged or is too new       (also ValueError)
     └── WorkerError      workers of a cluster were lost too often              (also RuntimeError)
 
@@ -21,8 +22,16 @@ class ParameterError(ArboretumError, ValueError, TypeError):
     """A parameter is unknown, of the wrong type or out of range."""
 
 
+class UnsupportedError(ParameterError, NotImplementedError):
+    """A parameter is not for this kind of model."""
+
+
 class DataError(ArboretumError, ValueError):
     """A table cannot be used as it is."""
+
+
+class LightGBMError(DataError):
+    """The columns are not those of training; LightGBM's name of such an error."""
 
 
 class ModelFileError(ArboretumError, ValueError):

@@ -20,6 +20,8 @@ ESTIMATORS = {
     "ExtraTreesRegressor": "arboretum.forest.extra_trees",
     "BaggingClassifier": "arboretum.forest.bagging",
     "BaggingRegressor": "arboretum.forest.bagging",
+    "IsolationForest": "arboretum.forest.isolation_forest",
+    "RandomTreesEmbedding": "arboretum.forest.trees_embedding",
     "ProximityImputer": "arboretum.forest.imputer",
     "GradientBoostingClassifier": "arboretum.boosting.friedman.gradient_boosting",
     "GradientBoostingRegressor": "arboretum.boosting.friedman.gradient_boosting",
@@ -33,6 +35,8 @@ ESTIMATORS = {
     "XGBClassifier": "arboretum.boosting.xgboost.api",
     "XGBRegressor": "arboretum.boosting.xgboost.api",
     "XGBRanker": "arboretum.boosting.xgboost.api",
+    "XGBRFClassifier": "arboretum.boosting.xgboost.api",
+    "XGBRFRegressor": "arboretum.boosting.xgboost.api",
     "BoostedTreesClassifier": "arboretum.boosting.averaged.api",
     "BoostedTreesRegressor": "arboretum.boosting.averaged.api",
     "LGBMClassifier": "arboretum.boosting.lightgbm.api",
@@ -52,7 +56,6 @@ _DATA = (
 _FIT = "call fit of XGBClassifier, LGBMRegressor and the others"
 _CATBOOST = "use LGBMClassifier or LGBMRegressor: they read columns of categories as they are"
 _LGBM = "use LGBMClassifier or LGBMRegressor, which also count the rows of bins"
-_FOREST = "use XGBClassifier(n_estimators=1, num_parallel_tree=100, learning_rate=1, subsample=0.8)"
 
 # Public names of scikit-learn, XGBoost, LightGBM and CatBoost -> what to use instead.
 _MISSING = {
@@ -67,20 +70,10 @@ _MISSING = {
     "CatBoostClassifier": _CATBOOST,
     "CatBoostRegressor": _CATBOOST,
     "CatBoostRanker": "use LGBMRanker or XGBRanker",
-    "XGBModel": "use XGBClassifier, XGBRegressor or XGBRanker",
-    "LGBMModel": "use LGBMClassifier, LGBMRegressor or LGBMRanker",
-    "XGBRFClassifier": _FOREST,
-    "XGBRFRegressor": _FOREST.replace("Classifier", "Regressor"),
     "HistGradientBoostingClassifier": _LGBM,
     "HistGradientBoostingRegressor": _LGBM,
-    "IsolationForest": "import it from sklearn.ensemble; a RandomForestClassifier has outlier_scores",
-    "RandomTreesEmbedding": "import it from sklearn.ensemble; apply() of a forest returns its leaves",
     "BaseEnsemble": "test for the methods that you need, such as hasattr(model, 'estimators_')",
     "BaseDecisionTree": "use DecisionTreeClassifier, DecisionTreeRegressor or hasattr(model, 'tree_')",
-    "to_graphviz": "use export_graphviz",
-    "create_tree_digraph": "use export_graphviz",
-    "plot_metric": "use plot_learning_curve",
-    "plot_split_value_histogram": "use trees_to_dataframe() of get_booster() or booster_",
 }
 
 

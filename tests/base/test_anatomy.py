@@ -18,10 +18,12 @@ FAMILIES = {
     "adaboost": "AdaBoostClassifier AdaBoostRegressor",
     "coordinate": "CoordinateBoostingClassifier",
     "friedman": "GradientBoostingClassifier GradientBoostingRegressor",
-    "second order": "XGBClassifier XGBRegressor XGBRanker LGBMClassifier LGBMRegressor LGBMRanker",
+    "second order": "XGBClassifier XGBRegressor XGBRanker XGBRFClassifier XGBRFRegressor "
+    "LGBMClassifier LGBMRegressor LGBMRanker",
     "averaged": "BoostedTreesClassifier BoostedTreesRegressor",
     "stack": "StackingClassifier StackingRegressor",
     "vote": "VotingClassifier VotingRegressor",
+    "cuts": "IsolationForest RandomTreesEmbedding",
     "imputer": "ProximityImputer",
 }
 NAMES = [name for names in FAMILIES.values() for name in names.split()]

@@ -1,5 +1,8 @@
 """Without --model, `train` fits boosted trees; options of other models name these models."""
 
+import json
+import shutil
+
 import pytest
 
 import arboretum
@@ -23,6 +26,10 @@ def test_boosted_trees_are_the_default(data, target, kind):
     assert result.exit_code == 0, result.output
     assert fact(result.stdout, "model").startswith(f"{kind}(random_state=0), the default")
     assert type(arboretum.load("m.arb")).__name__ == kind
+    shown = run_as_typed("describe", "m.arb")
+    assert "What the fit tried" in shown.stdout
+    document = json.loads(run_as_typed("describe", "m.arb", "--json").stdout)
+    assert {line[0] for line in document["choices"]} >= {"settings", "kind", "members"}
     named = run_as_typed("train", "d.csv", "-t", target, "-o", "n.arb", "--model", "boosted")
     assert "the default" not in named.stdout
 
@@ -31,6 +38,15 @@ def test_files_beyond_memory_are_for_lgbm(data, monkeypatch):
     monkeypatch.setattr(training, "is_streamed", lambda path: True)
     options = training.Training("d.csv", "fate", "m.arb", early_stopping=3)
     assert training.with_model(options).model == "lgbm"
+
+
+def test_the_default_of_several_files_is_named(data):
+    shutil.copy("d.csv", "e.csv")
+    result = run_as_typed("train", "?.csv", "-t", "fate", "-o", "m.arb")
+    assert result.exit_code == 0, result.output
+    assert result.stderr.count("--model is lgbm: boosted trees, the default, need the table") == 1
+    named = run_as_typed("train", "?.csv", "-t", "fate", "-o", "n.arb", "--model", "lgbm")
+    assert "the default" not in named.stderr
 
 
 @pytest.mark.parametrize(

@@ -150,3 +150,18 @@ def test_a_wrong_command_is_one_line(shelf, tmp_path, model, words, message):
     )
     assert message in line
     assert not (tmp_path / "m.arb").exists()
+
+
+def test_commands_without_a_target_take_isolation_forests(shelf, tmp_path):
+    data = shelf / "seedlings.csv"
+    model = arboretum.IsolationForest(n_estimators=7, contamination=0.1, random_state=0).fit(data)
+    model.save(tmp_path / "odd.arb")
+    ok("predict", tmp_path / "odd.arb", data, "-o", tmp_path / "p.csv")
+    answers = pd.read_csv(tmp_path / "p.csv")["prediction"]
+    np.testing.assert_array_equal(answers, model.predict(data))
+    assert set(answers) == {-1, 1}
+    assert "7 trees of" in ok("describe", tmp_path / "odd.arb")
+    assert ok("show", tmp_path / "odd.arb", "--tree", "3").startswith("tree 3 of 7")
+    leaves = arboretum.RandomTreesEmbedding(3, random_state=0).fit(data)
+    leaves.save(tmp_path / "leaves.arb")
+    assert "does not predict" in fails("predict", tmp_path / "leaves.arb", data)[1]

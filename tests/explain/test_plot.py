@@ -5,13 +5,14 @@ import sys
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.tree
 from matplotlib.colors import to_hex
 from matplotlib.patches import FancyBboxPatch
 from sklearn.datasets import load_diabetes, load_iris, load_wine
 
-from arboretum import CARTRegressor
+from arboretum import CARTRegressor, LGBMRegressor
 from arboretum.errors import ParameterError
 from arboretum.explain import plot_tree
 from arboretum.explain.colors import class_colors, node_colors, value_limits
@@ -237,3 +238,76 @@ def test_a_large_tree_is_drawn_from_the_top():
     assert 2 <= len(boxes) <= 24
     plain = plot_tree(model, max_depth=2)
     assert not any("hidden" in text.get_text() for text in plain.texts)
+
+
+@pytest.fixture(scope="module")
+def booster():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    return LGBMRegressor(n_estimators=3, num_leaves=5, verbose=-1).fit(X, y), X
+
+
+def test_names_of_the_peers(booster, tmp_path):
+    model, _ = booster
+    for name in ("tree_index", "tree_idx", "num_trees"):
+        assert plot_tree(model.booster_, **{name: 2}).get_title() == "tree 2 of 3"
+    (tmp_path / "map").write_text("".join(f"{f} col{f} q\n" for f in range(10)))
+    ax = plot_tree(booster=model, fmap=tmp_path / "map", with_stats=True)
+    assert any(text.startswith("col") for text in texts(ax))
+    assert sum(text.endswith(" gain") for text in texts(ax)) == 4
+    assert sum(text.endswith(" weight") for text in texts(ax)) == 9
+    assert not any(word in text for text in texts(ax) for word in ("cover", "samples"))
+    bare = texts(plot_tree(model, with_stats=False))
+    assert not any(word in text for text in bare for word in ("gain", "weight", "samples"))
+    info = texts(plot_tree(model, show_info=["internal_count", "leaf_count", "data_percentage"]))
+    assert "count: 442" in info
+    assert "100.00% of data" in info
+    with pytest.raises(IndexError, match=r"tree_index is out of range\."):
+        plot_tree(model, tree_index=83)
+    with pytest.raises(
+        ParameterError, match=r"no parameter 'tree_indx' \(did you mean 'tree_index'"
+    ):
+        plot_tree(model, tree_indx=1)
+
+
+@pytest.mark.parametrize("name", ["wine", "booster"])
+def test_from_left_to_right(name, booster):
+    model = from_sklearn(classes(6)) if name == "wine" else booster[0]
+    upright, ax = plot_tree(model), plot_tree(model, rankdir="LR")
+    check_fit(ax)
+    assert texts(ax) == texts(upright)
+    for one, k in ((upright, 1), (ax, 0)):
+        places = [box.get_window_extent().get_points() for box in boxes(one)]
+        start, rest = places[0], places[1:]
+        assert all((p[0, k] > start[1, k]) if k == 0 else (p[1, k] < start[0, k]) for p in rest)
+    assert len(boxes(plot_tree(model, orientation="horizontal", figsize=(9, 5), dpi=50))) == len(
+        places
+    )
+
+
+def test_sizes_colours_and_the_path_of_a_row(booster):
+    model, X = booster
+    ax = plot_tree(model, figsize=(15, 8), dpi=30)
+    assert ax.figure.get_size_inches().tolist() == [15, 8]
+    assert ax.figure.dpi == 30
+    with pytest.raises(TypeError, match=r"figsize must be a tuple of 2 elements\."):
+        plot_tree(model, figsize="large")
+    ax = plot_tree(
+        model, yes_color="green", no_color="red", condition_node_params={"fillcolor": "#78bceb"},
+        leaf_node_params={"fillcolor": "#e48038", "color": "black", "fontcolor": "white"},
+    )  # fmt: skip
+    edges = [to_hex(p.get_edgecolor()) for p in ax.patches if not isinstance(p, FancyBboxPatch)]
+    assert edges.count("#008000") == edges.count("#ff0000") == 4
+    fills = [to_hex(box.get_facecolor()) for box in boxes(ax)]
+    assert fills.count("#78bceb") == 4
+    assert fills.count("#e48038") == 5
+    marked = plot_tree(model, example_case=X[:1])
+    nodes = sum(to_hex(box.get_edgecolor()) == "#0000ff" for box in boxes(marked))
+    edges = [p for p in marked.patches if not isinstance(p, FancyBboxPatch)]
+    assert sum(to_hex(edge.get_edgecolor()) == "#0000ff" for edge in edges) == nodes - 1 > 0
+
+
+def test_categories_in_a_box():
+    X = pd.DataFrame({"c": pd.Categorical(list("abcdefgh") * 5)})
+    model = CARTRegressor(max_depth=1).fit(X, X["c"].cat.codes)
+    assert any("… 3 more" in text for text in texts(plot_tree(model, max_category_values=1)))
+    assert not any("more" in text for text in texts(plot_tree(model, max_category_values=8)))

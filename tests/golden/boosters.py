@@ -13,6 +13,7 @@ from arboretum.engine.elementwise import expm1
 from tests.golden.case import (
     Case,
     asks,
+    doubled,
     family,
     fit,
     on_top,
@@ -343,6 +344,15 @@ def xgb() -> Iterator[Case]:
         "real.number",
     )
     yield case("words to numbers", lambda: numbers(enable_categorical=True), "mixed.number")
+    yield case("two targets", numbers, "real.number", fit=doubled)
+    yield case("two labels", boost, "two.class", fit=doubled, more=(asks("decision_function"),))
+    yield case(
+        "weights of columns",
+        lambda: numbers(colsample_bytree=0.5, feature_weights=[3.0, 1.0, 0.0, 1.0, 2.0, 1.0]),
+        "real.number",
+    )
+    yield case("forest", lambda: arb.XGBRFClassifier(n_estimators=6), "many.third", weighted=True)
+    yield case("forest of numbers", lambda: arb.XGBRFRegressor(n_estimators=6), "real.number")
     yield case("own objective", lambda: numbers(objective=half_squares), "real.number", saves=False)
 
 

@@ -74,6 +74,13 @@ def averaged() -> Iterator[Case]:
         more=(asks("predict_interval", coverage=0.5),),
     )
     yield case("time", lambda: arb.BoostedTreesRegressor(**fast, folds="time"), "mixed.number")
+    yield case("cities", lambda: arb.BoostedTreesRegressor(random_state=1), "cities.number")
+    yield case(
+        "cities, classes",
+        lambda: arb.BoostedTreesClassifier(random_state=1),
+        "cities.three",
+        weighted=True,
+    )
 
 
 def all_cases() -> list[Case]:

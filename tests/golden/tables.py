@@ -1,4 +1,4 @@
-"""Seven small tables for the golden set, built from fixed seeds.
+"""Eight small tables for the golden set, built from fixed seeds.
 
     two      numbers with ties, two classes                       shuffled weights
     many     numbers with gaps, four classes with names
@@ -6,6 +6,7 @@
     real     numbers with gaps; numbers, amounts, counts, shares and pairs to predict
     lists    rows in lists, with grades
     sparse   mostly zeros, a scipy matrix
+    cities   2,100 rows with words of 40 categories; classes and numbers to predict
     tennis   words of two and three categories, 14 rows: play-tennis
 
 `RandomState` is used because NumPy promises never to change its numbers. All figures are rounded to a few
@@ -163,6 +164,18 @@ def _sparse() -> Table:
     return Table(sparse.csr_matrix(np.hstack([one_of, other])), targets, _weights(rng, n))
 
 
+def _cities() -> Table:
+    rng = np.random.RandomState(8)
+    n = 2_100 + N_NEW
+    city, size = rng.randint(0, 40, n), _normal(rng, n)
+    effect = _normal(rng, 40)
+    score = effect[city] + size + 0.5 * _normal(rng, n)
+    names = pd.Series([f"city {k}" for k in city], dtype=object)
+    frame = pd.DataFrame({"city": names.where(rng.random_sample(n) > 0.05), "size": size})
+    targets = {"three": np.digitize(score, [-0.5, 0.6]), "number": np.round(score, 3)}
+    return Table(frame, targets, _weights(rng, n))
+
+
 _MAKERS = {
     "two": _two,
     "many": _many,
@@ -170,5 +183,6 @@ _MAKERS = {
     "real": _real,
     "lists": _lists,
     "sparse": _sparse,
+    "cities": _cities,
     "tennis": _tennis,
 }

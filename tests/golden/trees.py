@@ -273,6 +273,41 @@ def bagging() -> Iterator[Case]:
     )
 
 
+def cuts() -> Iterator[Case]:
+    forest, embedding = arb.IsolationForest, arb.RandomTreesEmbedding
+    case = family("cuts")
+    scores = (asks("score_samples"), reads("feature_importances_"))
+    yield case(
+        "isolation", lambda: forest(n_estimators=8, random_state=1), "two.class", more=scores
+    )
+    yield case(
+        "contamination",
+        lambda: forest(n_estimators=8, random_state=1, contamination=0.1, max_samples=40),
+        "mixed.class",
+        weighted=True,
+        more=scores,
+    )
+    yield case(
+        "columns",
+        lambda: forest(n_estimators=8, random_state=2, max_features=3, max_samples=0.3),
+        "many.class",
+        more=scores,
+    )
+    yield case(
+        "bootstrap",
+        lambda: forest(n_estimators=5, random_state=3, bootstrap=True, warm_start=True),
+        "sparse.class",
+        fit=twice,
+        more=scores,
+    )
+    yield case("embedding", lambda: embedding(6, random_state=1), "mixed.class", weighted=True)
+    yield case(
+        "embedding, best first",
+        lambda: embedding(6, random_state=2, max_leaf_nodes=8, min_samples_leaf=5),
+        "real.number",
+    )
+
+
 def imputer() -> Iterator[Case]:
     imputer = arb.ProximityImputer
     case = family("imputer")
@@ -291,4 +326,4 @@ def imputer() -> Iterator[Case]:
     )
 
 
-FAMILIES = (cart, extra_tree, c45, forest, extra_trees, bagging, imputer)
+FAMILIES = (cart, extra_tree, c45, forest, extra_trees, bagging, cuts, imputer)

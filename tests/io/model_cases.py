@@ -81,6 +81,10 @@ MAKERS = {
     "XGBClassifier": (A.XGBClassifier(**_SMALL, max_depth=3), THREE, {}),
     "XGBRegressor": (A.XGBRegressor(**_SMALL, booster="dart", rate_drop=0.5), NUMBERS, {}),
     "XGBRegressor symmetric": (A.XGBRegressor(**_SMALL, grow_policy="symmetric"), NUMBERS, {}),
+    "XGBRegressor targets": (A.XGBRegressor(**_SMALL), np.c_[NUMBERS, -NUMBERS], {}),
+    "XGBClassifier labels": (A.XGBClassifier(**_SMALL), np.c_[TWO, TWO[::-1]] == TWO[0], {}),
+    "XGBRFClassifier": (A.XGBRFClassifier(**_SMALL), THREE, {}),
+    "XGBRFRegressor": (A.XGBRFRegressor(**_SMALL), NUMBERS, {}),
     "XGBRanker": (A.XGBRanker(**_SMALL), THREE, {"group": GROUPS}),
     "LGBMClassifier": (A.LGBMClassifier(**_SMALL, min_child_samples=3, verbosity=-1), THREE, {}),
     "LGBMRegressor": (A.LGBMRegressor(**_SMALL, min_child_samples=3, verbosity=-1), NUMBERS, {}),
@@ -95,12 +99,15 @@ MAKERS = {
     ),
     "VotingClassifier": (A.VotingClassifier(_TREES, voting="soft"), THREE, {}),
     "VotingRegressor": (A.VotingRegressor(_NUMBER_TREES), NUMBERS, {}),
+    "IsolationForest": (A.IsolationForest(**_SMALL, contamination=0.2), THREE, {}),
+    "IsolationForest columns": (A.IsolationForest(**_SMALL, max_features=2, bootstrap=True), THREE, {}),
+    "RandomTreesEmbedding": (A.RandomTreesEmbedding(**_SMALL, max_depth=3), THREE, {}),
     "ProximityImputer": (A.ProximityImputer(n_estimators=4, max_iter=1, random_state=0), THREE, {}),
 }  # fmt: skip
 
 _METHODS = (
     "predict", "predict_proba", "predict_log_proba", "decision_function", "apply", "decision_path",
-    "transform", "predict_quantiles", "predict_variance",
+    "score_samples", "transform", "predict_quantiles", "predict_variance",
 )  # fmt: skip
 _STAGED = ("staged_predict", "staged_predict_proba", "staged_decision_function")
 

@@ -103,7 +103,7 @@ def random_tree(rng: np.random.Generator, n_splits: int, surrogates: bool = True
 
 
 class RandomTreeClassifier:
-    """A classifier that has the two methods of the file protocol, and nothing learned in it."""
+    """A classifier that has the three methods of the file protocol, and nothing learned in it."""
 
     def __init__(self, n_splits=5, weights=None, options=None, random_state=None):
         self.n_splits = n_splits
@@ -113,6 +113,9 @@ class RandomTreeClassifier:
 
     def get_params(self, deep=True):
         return {name: getattr(self, name) for name in vars(type(self)())}
+
+    def _parameters_of_file(self):
+        return self.get_params()
 
     def fit(self, seed: int, surrogates: bool = True):
         self.schema_ = SCHEMA

@@ -1,7 +1,8 @@
 """Files that older versions wrote still load, and answer as they did.
 
 ``format_1`` has files from when every tree had a dictionary of its own. ``format_2`` has a file of every
-estimator in ``model_cases``, written by commit 6e34be2. Each keeps a fingerprint of its answers in its notes.
+estimator in ``model_cases``, written by commit 6e34be2, or by the commit that added the estimator. Each
+keeps a fingerprint of its answers in its notes.
 """
 
 from pathlib import Path

@@ -12,6 +12,7 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from tests.scripts.replace_imports import replace_imports
 
@@ -46,8 +47,9 @@ def made_by_arboretum(names):
 def test_a_script_prints_what_it_prints_with_the_peer(path, capsys, tmp_path, monkeypatch):
     matplotlib.use("agg")
     monkeypatch.chdir(tmp_path)  # scripts may write files
+    monkeypatch.setattr("lightgbm.sklearn._LGBMCpuCount", lambda **_: 1)  # its threads wait busily
     source = path.read_text(encoding="utf-8")
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")  # the peer's own
         theirs, names = run(source, path, capsys)
     assert not made_by_arboretum(names)

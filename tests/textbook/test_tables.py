@@ -124,6 +124,7 @@ LEVEL_SCAN = book.scan_symmetric(
     np.array([1.5]),
     np.zeros((1, 3)),
 )
+COMMON = book.boost_common(X, np.arange(8) % 3, [[0]])
 PATIENTS = book.grow_id3([["a", "b"], ["b", "b"], ["b", "a"]], ["y", "n", "n"])
 
 
@@ -156,6 +157,7 @@ PATIENTS = book.grow_id3([["a", "b"], ["b", "b"], ["b", "a"]], ["y", "n", "n"])
         (SYMMETRIC, len(SYMMETRIC.levels), "gain", SYMMETRIC.levels[0].chosen.gain),
         (SYMMETRIC.levels[0].chosen, 1, "missing", "right"),
         (LEVEL_SCAN, 2, "cut", 1.5),
+        (COMMON[0], 8, "g", COMMON[0].g[0]),
         (book.column_blocks(X), 16, "value", 1.0),
         (FOREST.in_bag, 4, "0", None),
         (book.play_tennis(), 14, "outlook", "sunny"),

@@ -184,9 +184,9 @@ class FitRecipe:
                       members; ``staged(X)``: the sums after every round
         rules         ``shares()``: class probabilities of every rule and of the default class;
                       ``default()``: the code of the default class
-        averaged      ``members()``: the boosters whose mean the model is
+        averaged      ``members()``: the boosters whose mean the model is; ``choices()``: what was tried
         second order  ``labels(y, n_rows)``, ``rows(given, matrix, y)``: the parts of a training table;
-                      ``predicted(margin)``: what margins mean
+                      ``predicted(margin)``: what margins mean; ``objective()``: the loss
         ============  ====================================================================================
     """
 
@@ -205,7 +205,7 @@ class Anatomy:
     Attributes
     ----------
     family : str
-        "tree", "id3", "c45", "rules", "forest", "bag", "adaboost", "coordinate", "friedman",
+        "tree", "id3", "c45", "rules", "forest", "cuts", "bag", "adaboost", "coordinate", "friedman",
         "second order", "averaged", "stack", "vote" or "imputer".
     columns : TableColumns
     recipe : FitRecipe

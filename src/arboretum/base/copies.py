@@ -62,7 +62,7 @@ def of_one_target(model: Any, target: int) -> Any:
     Raises
     ------
     ValueError
-        The model has no trees of its own.
+        The model has no trees of its own, or trees for every target.
 
     Examples
     --------
@@ -71,8 +71,9 @@ def of_one_target(model: Any, target: int) -> Any:
     >>> of_one_target(model, 1).predict([[1.0]]).tolist()
     [6.0]
     """
-    if not model._anatomy().trees:
-        raise ValueError(f"{type(model).__name__} has no trees of its own")
+    anatomy = model._anatomy()
+    if not anatomy.trees or anatomy.family == "second order":
+        raise ValueError(f"{type(model).__name__} has no trees that predict all of its targets")
     single = copy.copy(model)
     kept = vars(single)
     for name in (

@@ -48,7 +48,7 @@ _FEW_ROWS = 64  # too few rows to be worth a second thread
 # What determines, beside the parameters, the meaning of the trees' predictions.
 _MEANING = frozenset(
     ("schema_", "n_features_in_", "classes_", "n_classes_", "n_outputs_", "_one_output")
-) | {"objective_", "loss_"}
+) | {"_objective", "loss_"}
 
 
 def _all_at_once(fit: Callable[..., Any]) -> Callable[..., Any]:
@@ -90,7 +90,7 @@ def _all_at_once(fit: Callable[..., Any]) -> Callable[..., Any]:
 _FITS = ("fit", "prune_cv")
 _NAMES = """
 predict predict_proba predict_log_proba predict_votes predict_copies predict_interval predict_set
-predictor apply score transform
+predictor apply score score_samples transform
 decision_function decision_path prediction_interval prediction_variance proximity margins theory
 staged_predict staged_predict_proba staged_decision_function staged_score staged_margins
 shap_values shap_base_value explain partial_dependence permutation_importance feature_importances report
@@ -175,10 +175,10 @@ class Estimator(Declared, BaseEstimator):
 
     def _take_schema(self, schema: Schema) -> None:
         self.schema_ = schema
-        self.n_features_in_ = schema.n_features
+        self.n_features_in_ = schema.given.n_features
         self.__dict__.pop("feature_names_in_", None)
         if schema.named:
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
+            self.feature_names_in_ = np.array(schema.given.names, dtype=object)
         for name in self._cached:  # empty, so that predicting adds no attribute
             setattr(self, name, {})
 

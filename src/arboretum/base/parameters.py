@@ -44,6 +44,7 @@ __all__ = [
     "ParameterRule",
     "anything",
     "described",
+    "equal",
     "integer",
     "list_of",
     "one_of",
@@ -84,7 +85,7 @@ def parameter_lines(owner: Any) -> str:
     """
     entries = []
     for name, argument in inspect.signature(owner.__init__).parameters.items():
-        if name != "self":
+        if name != "self" and argument.kind is not argument.VAR_KEYWORD:
             declared = owner._parameters[name]
             head = f"{name} : {_kind(declared.rule.phrase)}, default={_shown(argument.default)}"
             entries.append(_entry(head, declared.text))
@@ -240,7 +241,8 @@ _BROKEN = object()  # stands for a default that breaks its own rule
 def take_arguments(arguments: dict[str, Any]) -> None:
     """Set the arguments of a constructor, given its ``locals()``, as attributes."""
     model = arguments.pop("self")
-    arguments.pop("__class__", None)  # present where the constructor calls super()
+    for name in ("__class__", "kwargs"):  # the first is there where the constructor calls super()
+        arguments.pop(name, None)
     vars(model).update(arguments)
 
 
@@ -268,6 +270,8 @@ class Declared:
     _parameters: ClassVar[Mapping[str, Parameter]] = {}
     _attributes: ClassVar[Mapping[str, str]] = {}
     _aliases: ClassVar[Mapping[str, str]] = {}
+    # newer parameters -> defaults, which files leave out: versions without these parameters read them
+    _later: ClassVar[Mapping[str, Any]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -299,6 +303,12 @@ class Declared:
             if name not in known and not (inner and hasattr(known.get(owner), "set_params")):
                 raise _unknown(type(self).__name__, name, known)
         return super().set_params(**params)  # type: ignore[misc]
+
+    def _parameters_of_file(self) -> dict[str, Any]:
+        """Return the parameters by their own names, without newer ones at their defaults."""
+        given = {name: getattr(self, name) for name in sorted(self._get_param_names())}
+        later = self._later
+        return {k: v for k, v in given.items() if k not in later or not equal(v, later[k])}
 
     @classmethod
     def _refuse_unknown_names(cls, names: Iterable[str]) -> None:
@@ -373,7 +383,7 @@ def _translated(owner: type[Declared], given: dict[str, Any]) -> dict[str, Any]:
     used: dict[str, str] = {}
     for name, value in given.items():
         own = owner._aliases.get(name, name)
-        if own in used and not _equal(translated[own], value):
+        if own in used and not equal(translated[own], value):
             raise ParameterError(
                 f"{used[own]} and {name} of {owner.__name__} are one parameter: give one of them"
             )
@@ -381,8 +391,11 @@ def _translated(owner: type[Declared], given: dict[str, Any]) -> dict[str, Any]:
     return translated
 
 
-def _equal(one: Any, other: Any) -> bool:
-    return type(one) is type(other) and isinstance(one, (int, float, str)) and one == other
+def equal(one: Any, other: Any) -> bool:
+    """Return True if two values of a parameter are the same."""
+    if one is other or type(one) is not type(other):
+        return one is other
+    return bool(np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other)
 
 
 # names of parameters and values in earlier versions of scikit-learn, and their names today

@@ -179,7 +179,7 @@ def load_model(path: str | Path) -> Any:
         model = load(path)
     if not hasattr(model, "predict"):
         raise DataError(
-            f"{path} holds a {type(model).__name__}, which fills gaps but does not predict"
+            f"{path} holds a {type(model).__name__}, which does not predict: load it in Python"
         )
     return model
 
@@ -194,7 +194,7 @@ def features_of(model: Any, data: Data, *, known: Collection[str] = ()) -> Data:
     """
     if not model.schema_.named:  # trained without names: columns go by their position
         return data.without(known)
-    return pick(data, model.schema_.names, known=known)
+    return pick(data, model.schema_.given.names, known=known)
 
 
 def pick(data: Data, names: Sequence[str], *, known: Collection[str] = ()) -> Data:

@@ -20,6 +20,7 @@ MODELS: dict[str, tuple[str | None, str | None]] = {
     "stack": ("StackingClassifier", "StackingRegressor"),
     "vote": ("VotingClassifier", "VotingRegressor"),
     "xgb": ("XGBClassifier", "XGBRegressor"),
+    "xgbrf": ("XGBRFClassifier", "XGBRFRegressor"),
     "lgbm": ("LGBMClassifier", "LGBMRegressor"),
     "boosted": ("BoostedTreesClassifier", "BoostedTreesRegressor"),
 }

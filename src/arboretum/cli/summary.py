@@ -91,7 +91,7 @@ def importances(model: Any) -> list[float] | None:
 
 def print_schema(model: Any) -> None:
     """Print the columns of a model, the most important first."""
-    columns, shares = model.schema_.columns, importances(model)
+    columns, shares = model.schema_.given.columns, importances(model)
     order = list(range(len(columns)))
     if shares is not None:
         order.sort(key=lambda f: -shares[f])

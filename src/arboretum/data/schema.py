@@ -38,6 +38,7 @@ from arboretum.data.checks import check_values, did_you_mean, list_names, warn_c
 from arboretum.data.coding import apply_categories, apply_numbers, learn_column
 from arboretum.data.column_kinds import Wish, resolve_wishes
 from arboretum.data.column_warnings import UNSEEN, Unseen, warn_unseen
+from arboretum.data.dates import PARTS, Part, with_parts
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, Matrix, SparseMatrix
 from arboretum.data.sparse import check_entries, dense_column, with_codes
 from arboretum.data.table import Table, read_table
@@ -83,7 +84,7 @@ def category_to_state(value: Any) -> list[Any]:
 
 def schema_fields(value: Any) -> tuple[bool, list[dict[str, Any]]]:
     """Check a stored schema; return whether it is named and the fields of each column."""
-    if not isinstance(value, dict) or set(value) != {"named", "columns"}:
+    if not isinstance(value, dict) or set(value) - {"parts"} != {"named", "columns"}:
         _refuse("it must hold 'named' and 'columns'")
     if not isinstance(value["named"], bool):
         _refuse("'named' must be true or false")
@@ -146,6 +147,22 @@ def _refuse(why: str) -> NoReturn:
     )
 
 
+def _parts_from_state(value: Any, columns: Sequence[Column]) -> tuple[Part, ...]:
+    """Return which part of which date each of the last columns is."""
+    if not isinstance(value, list) or len(value) >= len(columns):
+        _refuse("'parts' must be a list, shorter than the columns")
+    n_given = len(columns) - len(value)
+    for one, column in zip(value, columns[n_given:]):
+        if not (isinstance(one, list) and len(one) == 2 and one[1] in PARTS):
+            _refuse("a part of a date is unknown")
+        source = one[0]
+        if type(source) is not int or not 0 <= source < n_given or not columns[source].is_date:
+            _refuse("a part belongs to a column that holds no dates")
+        if column.kind != "numeric" or column.dtype != "float64":
+            _refuse("a part of a date is no column of numbers")
+    return tuple((source, part) for source, part in value)
+
+
 UNCHARGED = 4  # this few categories gain no more by chance than a column of numbers (docs/cart.md)
 
 
@@ -175,7 +192,12 @@ class Column:
     @property
     def value_kind(self) -> str:
         """How a threshold on this column is written: ``"datetime"``, or the kind."""
-        return "datetime" if self.dtype == "datetime" and self.categories is None else self.kind
+        return "datetime" if self.is_date else self.kind
+
+    @property
+    def is_date(self) -> bool:
+        """Whether the values are dates, as seconds."""
+        return self.dtype == "datetime" and self.categories is None
 
 
 @dataclass(frozen=True)
@@ -190,6 +212,9 @@ class Schema:
     n_categories : tuple of int or None
         Number of categories of every column in the rows of weight > 0, if some weigh nothing (`weighed`);
         not kept in model files.
+    parts : tuple of (int, str)
+        The last columns are these parts of columns of dates (`dates.PARTS`). Tables need not have them:
+        `encode` computes them.
 
     Examples
     --------
@@ -203,10 +228,12 @@ class Schema:
     columns: tuple[Column, ...]
     named: bool
     n_categories: tuple[int, ...] | None = field(default=None, compare=False, repr=False)
+    parts: tuple[Part, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields for pickle, without anything computed from them."""
-        return {"columns": self.columns, "named": self.named}
+        state = {"columns": self.columns, "named": self.named}
+        return {**state, "parts": self.parts} if self.parts else state
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -217,6 +244,29 @@ class Schema:
     def n_features(self) -> int:
         """Number of columns."""
         return len(self.columns)
+
+    @cached_property
+    def given(self) -> Schema:
+        """The columns that a table must have: all but the parts of dates."""
+        if not self.parts:
+            return self
+        return Schema(self.columns[: -len(self.parts)], self.named)
+
+    def taken_apart(self, parts: Sequence[Part]) -> Schema:
+        """Return the schema with parts of dates as further columns, in the order of ``parts``."""
+        columns = list(self.columns)
+        for source, part in parts:
+            name, taken = f"{self.names[source]} {part}", {column.name for column in columns}
+            while name in taken:
+                name += "_"
+            columns.append(Column(name, "numeric", None, self.columns[source].has_missing))
+        return Schema(tuple(columns), self.named, parts=tuple(parts))
+
+    def _has_parts(self, table: Table) -> bool:
+        """Return True if a table has columns for the parts of dates, too."""
+        if self.named and table.named:
+            return set(self.names) <= set(table.names)
+        return len(table.names) == self.n_features
 
     @cached_property
     def _plain_numbers(self) -> bool:
@@ -251,16 +301,20 @@ class Schema:
 
     def to_state(self) -> dict[str, Any]:
         """Return the schema as dicts, lists, strings and numbers that JSON can hold."""
+        parts = {"parts": [list(part) for part in self.parts]} if self.parts else {}
         return {
             "named": self.named,
             "columns": [column_to_state(vars(column)) for column in self.columns],
+            **parts,
         }
 
     @classmethod
     def from_state(cls, value: Any) -> Schema:
         """Build a schema from the result of `to_state`; raise a ModelFileError if it is invalid."""
-        named, columns = schema_fields(value)
-        return cls(tuple(Column(**fields) for fields in columns), named)
+        named, fields = schema_fields(value)
+        columns = tuple(Column(**one) for one in fields)
+        parts = _parts_from_state(value["parts"], columns) if "parts" in value else ()
+        return cls(columns, named, parts=parts)
 
 
 def _few(categories: tuple[Any, ...] | None) -> str:
@@ -360,6 +414,7 @@ def encode(
     unseen: str = "missing",
     estimator_name: str = "model",
     places: Mapping[int, Mapping[Any, int]] | None = None,
+    by_position: bool = False,
 ) -> Matrix:
     """Encode a table as the training table was encoded.
 
@@ -380,6 +435,8 @@ def encode(
     places : dict of int to dict, optional
         `places_of` the categories of every column that has some: saves time where a table is encoded in many
         parts.
+    by_position : bool
+        Take columns in order, with a warning, if their number is right and some have other names.
 
     Returns
     -------
@@ -394,9 +451,23 @@ def encode(
     if unseen not in UNSEEN:
         raise ParameterError(f"unseen must be 'missing', 'ignore' or 'error', got {unseen!r}")
     table = read_table(X)
+    parts = () if schema._has_parts(table) else schema.parts
+    if parts:
+        schema = schema.given
     if isinstance(X, str | Path):
         table = _without_strangers(schema, table, X)
-    order = _match(schema, table, estimator_name)
+    order = _match(schema, table, estimator_name, by_position)
+    matrix = _encode(schema, table, order, unseen, places)
+    return with_parts(matrix, parts) if parts else matrix
+
+
+def _encode(
+    schema: Schema,
+    table: Table,
+    order: Sequence[int],
+    unseen: str,
+    places: Mapping[int, Mapping[Any, int]] | None,
+) -> Matrix:
     if isinstance(table.body, np.ndarray):
         if schema._plain_numbers:
             in_place = isinstance(order, range)
@@ -453,11 +524,19 @@ def _without_strangers(schema: Schema, table: Table, path: str | Path) -> Table:
     return Table(names, True, table.n_rows, kept)
 
 
-def _match(schema: Schema, table: Table, estimator_name: str) -> Sequence[int]:
+def _match(
+    schema: Schema, table: Table, estimator_name: str, by_position: bool = False
+) -> Sequence[int]:
     """Return the position of each column of the schema in the table."""
     if schema.named and table.named:
         if table.names == schema.names:
             return range(len(table.names))
+        strangers = [name for name in table.names if name not in set(schema.names)]
+        if by_position and strangers and len(table.names) == schema.n_features:
+            warn_caller(
+                f"X has columns unseen at fit: {list_names(strangers)}; columns are matched by position"
+            )
+            return range(schema.n_features)
         return _match_names(schema.names, table.names)
     if len(table.names) != schema.n_features:
         raise DataError(

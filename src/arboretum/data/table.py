@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.data.checks import LARGEST_EXACT, check_size
+from arboretum.data.checks import LARGEST_EXACT, DataTypeError, check_size
 from arboretum.data.values import Raw, from_array, refuse_complex
 from arboretum.errors import DataError
 
@@ -224,7 +224,7 @@ def _from_other(X: Any) -> Table:
     if is_frame(X):
         return from_columns(*frame_columns(X))
     if not hasattr(X, "__array__") and (not hasattr(X, "__len__") or isinstance(X, Mapping | Set)):
-        raise DataError(
+        raise DataTypeError(
             f"X must be an array, a dataframe, a sparse matrix, a list of rows or a path to a CSV "
             f"or Parquet file, got {type(X).__name__}"
         )

@@ -14,6 +14,7 @@ value at its leaves only, and a second-order one has gain and cover instead of a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,12 +22,17 @@ import numpy as np
 from arboretum.explain.labels import Labels, Wording, check_choice, check_int
 from arboretum.structure.tree import Tree
 
-__all__ = ["NO_CASES", "BoxStyle", "box_text", "visible_nodes"]
+__all__ = ["NO_CASES", "BoxStyle", "box_text", "info_lines", "visible_nodes"]
 
 NO_CASES = "no cases"  # no training case reached this leaf
 
 # The impurities of regression have long parameter names; a box has room for the usual short ones.
 _SHORT = {"squared_error": "mse", "friedman_mse": "mse", "absolute_error": "mae"}
+
+INFO = (
+    "split_gain", "internal_value", "internal_weight", "internal_count", "leaf_weight", "leaf_count",
+    "data_percentage",
+)  # fmt: skip
 
 _MOST_CLASSES, _MOST_OUTPUTS = 8, 4  # most weights and outputs that a box lists
 
@@ -40,6 +46,7 @@ class BoxStyle:
     node_ids: bool
     proportion: bool
     wording: Wording
+    info: tuple[str, ...] | None = None  # LightGBM's names of lines, in place of all others
 
     @classmethod
     def checked(
@@ -50,11 +57,15 @@ class BoxStyle:
         node_ids: bool,
         proportion: bool,
         wording: Wording,
+        info: Sequence[str] | None = None,
     ) -> BoxStyle:
         """Return the style, or raise an error that names the parameter and the caller."""
         check_choice(label, f"label of {caller}", ("all", "root", "none"))
         check_int(wording.decimals, f"precision of {caller}", 0)
-        return cls(label, impurity, node_ids, proportion, wording)
+        for name in info or ():
+            check_choice(name, f"show_info of {caller}", INFO)
+        lines = None if info is None else tuple(info)
+        return cls(label, impurity, node_ids, proportion, wording, lines)
 
 
 def visible_nodes(tree: Tree, max_depth: int | None) -> tuple[list[int], dict[int, int]]:
@@ -92,6 +103,11 @@ def box_text(
         return f"{name} = {text}" if titled else text
 
     rest = []
+    if style.info is not None:
+        rest = info_lines(labels, node, style.info, wording)
+        if tree.is_leaf[node]:
+            return [*head, line("value", labels.prediction(node, wording))], rest
+        return [*head, labels.question(node, wording)], rest
     if labels.kind == "gradients":
         if style.impurity and not tree.is_leaf[node]:
             rest.append(line("gain", labels.number(tree.gain, node, wording)))
@@ -117,6 +133,23 @@ def box_text(
     if labels.kind == "answers":
         rest.append(outcome)
     return [*head, labels.question(node, wording)], rest
+
+
+def info_lines(labels: Labels, node: int, info: Sequence[str], wording: Wording) -> list[str]:
+    """Return what LightGBM's ``show_info`` names of a node, in LightGBM's words."""
+    tree = labels.tree
+    kind = "leaf" if tree.is_leaf[node] else "internal"
+    count = int(tree.count[node])
+    texts = {
+        "split_gain": f"{labels.number(tree.gain, node, wording)} gain",
+        "internal_value": f"{labels.prediction(node, wording)} value",
+        f"{kind}_weight": f"{labels.number(tree.weight, node, wording)} weight",
+        f"{kind}_count": f"count: {count}",
+        "data_percentage": f"{100 * count / max(int(tree.count[0]), 1):.2f}% of data",
+    }
+    if kind == "leaf":
+        del texts["split_gain"], texts["internal_value"]
+    return [text for name, text in texts.items() if name in info]
 
 
 def _class_lines(labels: Labels, node: int, style: BoxStyle) -> tuple[list[str], str]:

@@ -154,36 +154,66 @@ class Box:
     def bottom(self) -> float:
         return self.top - self.height
 
+    @property
+    def middle(self) -> float:
+        return self.top - self.height / 2
+
+    @property
+    def left(self) -> float:
+        return self.x - self.width / 2
+
+    @property
+    def right(self) -> float:
+        return self.x + self.width / 2
+
 
 @dataclass
 class Drawing:
-    """The boxes of a tree and the size of the whole."""
+    """The boxes of a tree and the size of the whole; ``sideways`` grows from left to right."""
 
     boxes: list[Box]
-    width: float
-    level_height: list[float]  # of the highest box of each level
+    breadth: float  # across the levels
+    level_size: list[float]  # of the highest (sideways: widest) box of each level
     level_gap: float
+    answer_width: float
+    sideways: bool = False
+
+    @property
+    def length(self) -> float:
+        return sum(self.level_size) + self.level_gap * (len(self.level_size) - 1)
+
+    @property
+    def width(self) -> float:
+        return self.length if self.sideways else self.breadth
 
     @property
     def height(self) -> float:
-        return sum(self.level_height) + self.level_gap * (len(self.level_height) - 1)
+        return self.breadth if self.sideways else self.length
 
     def stretch(self, height: float) -> None:
         """Use more room between levels, up to three times as much, to reach ``height``."""
-        gaps = len(self.level_height) - 1
+        gaps = 0 if self.sideways else len(self.level_size) - 1
         if gaps > 0 and height > self.height:
             self.level_gap += min((height - self.height) / gaps, 2 * self.level_gap)
         self.place_levels()
 
     def place_levels(self) -> None:
-        """Set the top of every box: boxes of one level start at the same height."""
-        down = np.cumsum([0.0, *(height + self.level_gap for height in self.level_height)])
+        """Place the boxes of one level at the same height; sideways, below each other."""
+        before = np.cumsum([0.0, *(size + self.level_gap for size in self.level_size)])
         for box in self.boxes:
-            box.top = self.height - float(down[box.level])
+            if self.sideways:
+                box.x = float(before[box.level]) + box.width / 2
+            else:
+                box.top = self.height - float(before[box.level])
 
 
 def draw_up(
-    labels: Labels, style: BoxStyle, max_depth: int | None, ruler: Ruler, strip: bool
+    labels: Labels,
+    style: BoxStyle,
+    max_depth: int | None,
+    ruler: Ruler,
+    strip: bool,
+    sideways: bool = False,
 ) -> Drawing:
     """Return the drawing of a tree; ``strip`` leaves room for class shares in every box."""
     tree = labels.tree
@@ -201,19 +231,20 @@ def draw_up(
             box.parent = index[above]
             children[box.parent].append(i)
         boxes.append(box)
-    spans = [max(b.width, _widest(b.answer, False, ruler) + 0.4) for b in boxes]
-    for box, x in zip(boxes, tidy(children, spans, _SIBLING_GAP)):
-        box.x = float(x)
-    levels = [0.0] * (1 + max(box.level for box in boxes))
-    for box in boxes:
-        levels[box.level] = max(levels[box.level], box.height)
+    answers = max(_widest(box.answer, False, ruler) for box in boxes) + 0.4
     answer_lines = max(len(box.answer) for box in boxes)
-    drawing = Drawing(
-        boxes,
-        width=max(box.x + span / 2 for box, span in zip(boxes, spans)),
-        level_height=levels,
-        level_gap=_LEVEL_GAP + ANSWER_LINE * answer_lines,
-    )
+    spans = [max(b.width, _widest(b.answer, False, ruler) + 0.4) for b in boxes]
+    if sideways:
+        spans = [max(b.height, 2 * ANSWER_LINE * len(b.answer)) for b in boxes]
+    places = [float(place) for place in tidy(children, spans, _SIBLING_GAP)]
+    breadth = max(place + span / 2 for place, span in zip(places, spans))
+    levels = [0.0] * (1 + max(box.level for box in boxes))
+    for box, place in zip(boxes, places):
+        size = box.width if sideways else box.height
+        levels[box.level] = max(levels[box.level], size)
+        box.x, box.top = place, breadth - place + box.height / 2
+    gap = _LEVEL_GAP + (answers if sideways else ANSWER_LINE * answer_lines)
+    drawing = Drawing(boxes, breadth, levels, gap, answers, sideways)
     drawing.place_levels()
     return drawing
 

@@ -18,7 +18,7 @@ from arboretum.explain.colors import CUT, node_colors
 from arboretum.explain.labels import Labels, Wording, check_int, read_model
 from arboretum.explain.pipeline import takes_pipelines
 
-__all__ = ["export_graphviz"]
+__all__ = ["escape_html", "export_graphviz", "html_label", "quoted_label"]
 
 _FAINT, _FAINT_TEXT = 'style="dashed", color="#b8bfc6"', "#7c868f"  # a leaf without cases
 
@@ -99,7 +99,7 @@ def export_graphviz(
         ellipsis="…" if special_characters else "...",
     )
     style = BoxStyle.checked(caller, label, impurity, node_ids, proportion, wording)
-    quote = _html_label if special_characters else _quoted_label
+    quote = html_label if special_characters else quoted_label
     lines = _header(filled, rounded, rotate, leaves_parallel, fontname)
     lines += _body(labels, style, max_depth, filled, quote)
     if leaves_parallel:
@@ -123,7 +123,7 @@ def _header(
     filled: bool, rounded: bool, rotate: bool, leaves_parallel: bool, fontname: str
 ) -> list[str]:
     look = [word for word, wanted in (("filled", filled), ("rounded", rounded)) if wanted]
-    font = f"fontname={_quoted_label([fontname])}"
+    font = f"fontname={quoted_label([fontname])}"
     style = f', style="{", ".join(look)}"' if look else ""
     lines = ["digraph Tree {", f"node [shape=box{style}, {font}] ;", f"edge [{font}] ;"]
     if leaves_parallel:
@@ -162,7 +162,7 @@ def _body(
     return lines
 
 
-def _quoted_label(lines: list[str]) -> str:
+def quoted_label(lines: list[str]) -> str:
     """Return lines as a DOT string; an ampersand would start an entity, a backslash an escape."""
 
     def escape(text: str) -> str:
@@ -171,13 +171,14 @@ def _quoted_label(lines: list[str]) -> str:
     return '"' + "\\n".join(escape(line) for line in lines) + '"'
 
 
-def _html_label(lines: list[str]) -> str:
+def html_label(lines: list[str]) -> str:
     """Return lines as an HTML-like DOT label."""
     # Graphviz reports an empty HTML label as a syntax error, so there is always a space.
-    return "<" + ("<br/>".join(_escape_html(line) for line in lines) or " ") + ">"
+    return "<" + ("<br/>".join(escape_html(line) for line in lines) or " ") + ">"
 
 
-def _escape_html(text: str) -> str:
+def escape_html(text: str) -> str:
+    """Return text without markup of HTML."""
     for character, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")):
         text = text.replace(character, entity)
     return text

@@ -23,12 +23,20 @@ from typing import Any
 import numpy as np
 
 from arboretum.errors import ParameterError
-from arboretum.explain.pick_tree import pick_tree
+from arboretum.explain.pick_tree import Picked, pick_tree
 from arboretum.lazy import cached_property
 from arboretum.structure.condition import Condition, around_zero, format_value
 from arboretum.structure.tree import GROUPS, MULTIWAY, Tree
 
-__all__ = ["Labels", "Wording", "check_choice", "check_int", "format_decimals", "read_model"]
+__all__ = [
+    "Labels",
+    "Wording",
+    "check_choice",
+    "check_int",
+    "format_decimals",
+    "labels_of",
+    "read_model",
+]
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _NOISE = 1e-9  # relative to the largest numbers; smaller ones are rounding errors
@@ -224,7 +232,13 @@ def read_model(
     model: Any, caller: str, feature_names: Any = None, class_names: Any = None, tree: Any = 0
 ) -> Labels:
     """Return the `Labels` of one tree of a model; ``caller`` is named in errors."""
-    picked = pick_tree(model, tree, caller)
+    return labels_of(pick_tree(model, tree, caller), caller, feature_names, class_names)
+
+
+def labels_of(
+    picked: Picked, caller: str, feature_names: Any = None, class_names: Any = None
+) -> Labels:
+    """Return the `Labels` of the tree that `pick_tree` has returned."""
     one, anatomy = picked.tree, picked.anatomy
     counts_cases = anatomy.family in ("id3", "c45")
     return Labels(

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+from arboretum.errors import ParameterError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["GRID", "LINES", "QUIET", "TEXT", "axes_for", "require_pyplot", "tidy"]
+__all__ = [
+    "GRID",
+    "LINES",
+    "QUIET",
+    "TEXT",
+    "axes_for",
+    "frame",
+    "require_pyplot",
+    "tidy",
+    "two_of",
+]
 
 LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 QUIET, TEXT, GRID = "#5b6770", "#1d2329", "#e6e9ec"
@@ -29,8 +42,9 @@ def require_pyplot(caller: str) -> ModuleType:
 def axes_for(
     caller: str,
     ax: Axes | None,
-    size: tuple[float, float] = (7.5, 4.6),
+    size: tuple[float, float] | None = (7.5, 4.6),
     *,
+    dpi: float | None = None,
     layout: str = "constrained",
     title: str = "",
     loc: Literal["left", "center", "right"] = "center",
@@ -38,10 +52,37 @@ def axes_for(
     """Return the given axes, or those of a new figure of ``size`` inches with this title."""
     plt = require_pyplot(caller)
     if ax is None:
-        _, ax = plt.subplots(figsize=size, layout=layout)
+        pair = None if size is None else two_of("figsize", size)
+        _, ax = plt.subplots(figsize=pair, layout=layout, dpi=dpi)
         if title:
             ax.set_title(title, loc=loc)
     return ax
+
+
+def two_of(name: str, given: Any) -> tuple[float, float]:
+    """Return a pair of numbers that a user gives."""
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise ParameterError(f"{name} must be a tuple of 2 elements. Got {given!r}")
+    return given[0], given[1]
+
+
+def frame(
+    ax: Axes,
+    texts: Sequence[str | None],
+    xlim: tuple[float, float] | None,
+    ylim: tuple[float, float] | None,
+    grid: bool | None,
+) -> None:
+    """Write title, label of x and label of y, and set limits and grid, where they are not None."""
+    for part, text in zip(("title", "xlabel", "ylabel"), texts, strict=True):
+        if text is not None:
+            ax.set(**{part: text})
+    if xlim is not None:
+        ax.set_xlim(two_of("xlim", xlim))
+    if ylim is not None:
+        ax.set_ylim(two_of("ylim", ylim))
+    if grid is not None:
+        ax.grid(grid)
 
 
 def tidy(

@@ -25,7 +25,11 @@ from arboretum.errors import ParameterError
 from arboretum.explain.pipeline import anatomy_of
 from arboretum.structure.tree import Tree
 
-__all__ = ["Picked", "Rounds", "pick_tree", "rounds_of", "trees_of"]
+__all__ = ["NoSuchTree", "Picked", "Rounds", "pick_tree", "rounds_of", "trees_of"]
+
+
+class NoSuchTree(ParameterError, IndexError):
+    """The number of a tree is out of range."""
 
 
 class Picked(NamedTuple):
@@ -168,7 +172,7 @@ class _Picker(NamedTuple):
     def _output_name(self, number: int, rounds: Rounds) -> str:
         """Return the class to whose margin a tree adds; for two classes (or one), the last."""
         classes = self.anatomy.labels
-        if classes is None:
+        if classes is None or self.anatomy.n_targets > 1:
             return ""
         return f"class {classes[-1 if rounds.n_outputs == 1 else rounds.output_of(number)]}"
 
@@ -204,9 +208,7 @@ class _Picker(NamedTuple):
         if not _is_int(given) or not -count <= given < count:
             one, many = words
             has = f"only {one} 0" if count == 1 else f"{many} 0 to {count - 1}, or -1 for the last"
-            raise ParameterError(
-                f"{self.caller}: there is no {one} {given!r}, {self.model} has {has}"
-            )
+            raise NoSuchTree(f"{self.caller}: there is no {one} {given!r}, {self.model} has {has}")
         return int(given) % count
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from arboretum.base import parameters as p
 from arboretum.base.anatomy import Anatomy
 from arboretum.base.estimator import check_same, goes_on, signature
-from arboretum.base.members import HasMembers, parameters_of_tree, tree_member
+from arboretum.base.members import parameters_of_tree, tree_member
 from arboretum.base.model_of_trees import ModelOfTrees
 from arboretum.base.oob_attributes import ClassesOutOfBag, NumbersOutOfBag, OutOfBagAttributes
 from arboretum.base.parameters import Parameter
@@ -25,15 +25,14 @@ from arboretum.base.sampling import Bootstrap, drawn_rows, growing_key, n_draws
 from arboretum.base.shared_parameters import ENSEMBLE, GROWTH, RUNNING, TABLE
 from arboretum.base.targets import Classes, Numbers
 from arboretum.data.checks import check_rows
-from arboretum.errors import ModelFileError, ParameterError
+from arboretum.errors import ParameterError
 from arboretum.forest.training_rows import TrainingRows, keep, read_training_rows
+from arboretum.forest.trees_on_bags import TreesOnBags
 from arboretum.grow import settings
 from arboretum.io.values import whole
 from arboretum.predict.out_of_bag import out_of_bag
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
-
     from arboretum.data.matrix import Matrix
     from arboretum.forest.filling import Copies
     from arboretum.forest.growing import Plan
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Forest", "ForestClassifier", "ForestRegressor"]
 
 
-class Forest(HasMembers, OutOfBagAttributes, Interruptible, ModelOfTrees):
+class Forest(OutOfBagAttributes, TreesOnBags):
     """Growing and reading a list of trees over the columns of `schema_`."""
 
     _tree: ClassVar[type]  # the estimator of a single tree
@@ -58,7 +57,6 @@ class Forest(HasMembers, OutOfBagAttributes, Interruptible, ModelOfTrees):
     _training_rows: TrainingRows | None = None
 
     _family: ClassVar = "forest"
-    _fitted: ClassVar = "trees_"
     _learned: ClassVar = ("trees_", "oob_score_", "_oob", "_training_rows")
     _several_outputs: ClassVar = True
     _parameters: ClassVar = {
@@ -204,22 +202,6 @@ class Forest(HasMembers, OutOfBagAttributes, Interruptible, ModelOfTrees):
         self._take_oob(found, target.y, "tree")
 
     # ------------------------------------------------------------------ reading
-    def decision_path(self, X: Any) -> tuple[csr_matrix, np.ndarray]:
-        """Return the sparse (rows × nodes) matrix of the nodes each row passes in all trees, and the first
-        node of each tree.
-        """
-        matrix = self._encode(X)
-        return self.ensemble_.paths(matrix, self._threads())
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """Mean over the trees of the share of the impurity decrease from each column (MDI).
-
-        Columns with many values are favoured: `permutation_importance` is a fairer measure.
-        """
-        self._check_fitted()
-        return self.ensemble_.mean_importances(self.n_features_in_)
-
     def permutation_importance(self, X: Any, y: Any, sample_weight: Any = None) -> Importance:
         """Return how much worse each tree predicts its unseen rows when a column is shuffled.
 
@@ -299,37 +281,17 @@ class Forest(HasMembers, OutOfBagAttributes, Interruptible, ModelOfTrees):
         self._check_fitted()
         return [drawn_rows(self._bags.counts(t)) for t in range(len(self))]
 
-    def __len__(self) -> int:
-        return len(self.trees_)
-
-    @property
-    def _n_done(self) -> int:
-        return len(self.trees_)
-
-    @property
-    def _n_rows(self) -> int:
-        return self._bags.n_rows
-
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:
-        from arboretum.structure.state import trees_to_state
-
         return {
             **super()._get_fitted_state(),
-            "trees": trees_to_state(self.trees_),
-            "bags": self._bags.to_state(),
             "max_features": self.max_features_,
             "kept": None if self._training_rows is None else self._training_rows.to_state(),
             "oob": self._oob_state(),
         }
 
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
-        from arboretum.structure.state import trees_from_state
-
         super()._read_fitted_state(state)
-        self.trees_ = trees_from_state(state["trees"], self.schema_)
-        if any(tree.value.shape[1:] != self._leaf_shape for tree in self.trees_):
-            raise ModelFileError("the trees and the model disagree on outputs or classes")
         self._bags = Bootstrap.from_state(state["bags"])
         self.seed_ = self._bags.seed
         self.max_features_ = whole(state, "max_features", 1)

@@ -1,12 +1,14 @@
 """Save an estimator to one file and load it back, without pickle.
 
-    model ── get_params() ───────── encode ──┐
-          ── schema_.to_state() ─────────────┼──> document ──> container ──> file
-          ── _get_fitted_state() ── encode ──┘
+    model ── _parameters_of_file() ─ encode ──┐
+          ── schema_.to_state() ──────────────┼──> document ──> container ──> file
+          ── _get_fitted_state() ─── encode ──┘
 
 The file names the estimator's class. The package's list of public estimators maps it to its module,
-and nothing else is ever imported. A class joins by an entry there and the two methods of `base.Estimator`:
+and nothing else is ever imported. A class joins by an entry there and the methods of `base.Estimator`:
 
+    _parameters_of_file(self) -> dict
+        The parameters by their own names.
     _get_fitted_state(self) -> dict
         The result of `fit` as plain values, arrays and trees (`trees_to_state`).
     _read_fitted_state(self, state)
@@ -174,7 +176,7 @@ _NESTED = ("estimator", "estimators", "final_estimator")
 def _encode_parameters(model: Any) -> dict[str, Any]:
     name = type(model).__name__
     plain = {}
-    for key, value in model.get_params(deep=False).items():
+    for key, value in model._parameters_of_file().items():
         where = f"parameter {key!r} of {name}"
         if key in _NESTED and isinstance(value, list):
             plain[key] = {"list": [_encode_item(item, where) for item in value]}

@@ -7,6 +7,7 @@ A link is one of these:
     logit      1 / (1 + e**(-σ m))     the probability of the second of two classes
     softmax    e**(σ m) / Σ e**(σ m)   the probabilities of all classes, one column each
     step       1 if m > 0 else 0       classes without probabilities
+    isolation  -2**(-m / σ)            scores of anomalies, from mean path lengths
     own        the user's own function, which the model keeps
 
 A link is a name and a number, so it can be written to a file. Links work on whole arrays. `raw` turns any
@@ -51,6 +52,7 @@ __all__ = [
 RAREST = float(
     np.finfo(np.float32).eps
 )  # smaller probabilities count as this one, so that their logarithm is finite
+_LN_2 = math.log(2.0)
 _RANGES = {
     "log": (0.0, math.inf, "above 0"),
     "logit": (0.0, 1.0, "a probability between 0 and 1"),
@@ -67,6 +69,8 @@ class Link:
     (1.0986122886681096, [1.0, 1.0])
     >>> Link("softmax").predict(np.zeros((1, 4)))
     array([[0.25, 0.25, 0.25, 0.25]])
+    >>> Link("isolation", 10.0).predict(np.array([0.0, 10.0, 20.0])).tolist()
+    [-1.0, -0.5, -0.25]
     """
 
     name: str = "identity"
@@ -84,6 +88,8 @@ class Link:
             return probability(margin if self.sigma == 1.0 else self.sigma * margin)
         if self.name == "softmax":
             return softmax(margin if self.sigma == 1.0 else self.sigma * margin)
+        if self.name == "isolation":
+            return -exp(-_LN_2 * (margin / self.sigma if self.sigma else np.ones_like(margin)))
         return (margin > 0).astype(np.float64) if self.name == "step" else margin
 
     def raw(self, prediction: Any, rarest: float = RAREST) -> Any:
@@ -96,6 +102,8 @@ class Link:
         if self.name == "softmax":
             logs = log(np.clip(prediction, rarest, 1.0 - rarest))
             return logs - logs.mean(axis=1, keepdims=True)
+        if self.name == "isolation":
+            return -self.sigma / _LN_2 * log(np.maximum(np.negative(prediction), rarest))
         return prediction
 
     def margin(self, prediction: float) -> float:

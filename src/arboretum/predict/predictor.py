@@ -76,7 +76,7 @@ class Predictor:
             of_many = None if isinstance(engine, WalkEngine) else engine
         self.__setstate__({
             "method": method,
-            "n_features": model.n_features_in_,
+            "n_features": model.schema_.n_features,
             "_model": model,
             "_packed": packed,
             "_of_many": of_many,
@@ -84,7 +84,7 @@ class Predictor:
             "_base": np.array(ensemble.base, np.float64)[None],
             "_total": total,
             "_absent": None if np.isnan(absent) else absent,
-            "_one_row": (1, model.n_features_in_),
+            "_one_row": (1, model.schema_.n_features),
         })  # fmt: skip
 
     def __call__(self, X: Any) -> Any:

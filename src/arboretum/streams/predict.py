@@ -91,7 +91,7 @@ def _answers(given: Any, model: Any, predict: Callable[[Table], Any]) -> Iterato
 
 def _features(source: Source, model: Any) -> Sequence[str] | None:
     """Return the columns of the model, if those of the source are known by name."""
-    schema = model.schema_
+    schema = model.schema_.given
     if not schema.named or source.names is None:
         return None
     return schema.names

@@ -27,6 +27,7 @@ without them.
     forest_figures.py out-of-bag error, importance, quantiles, variance
     proximities.py    rows that share leaves; maps, outliers, prototypes
     filling.py        missing values guessed from the rows nearby
+    isolation_forest.py     rows that few random cuts set apart are anomalies
 
     one tree after the other
     weak_learners.py  stumps, and other learners that are only a little better than a guess
@@ -49,6 +50,8 @@ without them.
     gradient_scan.py  + the splits of both by running sums, for nodes of many rows
     random_cuts.py    + one random cut per column and node: extra_trees
     symmetric.py      + one cut for all leaves of a level, and a table of 2^d answers
+    common_trees.py   + one tree for all classes of a round, with a value of each in every leaf
+    target_statistics.py  + words of many levels as numbers, by the targets of the rows before
     lightgbm.py       leaf by leaf, the best first
     lightgbm_sampling.py    fewer rows (GOSS), fewer columns (EFB)
     lightgbm_boosting.py    LightGBM whole: bins, bundles, samples, leaves, rounds
@@ -94,6 +97,7 @@ from arboretum.textbook.c45_rule_list import *
 from arboretum.textbook.c45_splits import *
 from arboretum.textbook.cart import *
 from arboretum.textbook.column_scan import *
+from arboretum.textbook.common_trees import *
 from arboretum.textbook.coordinate_boosting import *
 from arboretum.textbook.discretize import *
 from arboretum.textbook.filling import *
@@ -105,6 +109,7 @@ from arboretum.textbook.gbm_losses import *
 from arboretum.textbook.gradient_scan import *
 from arboretum.textbook.id3 import *
 from arboretum.textbook.impurities import *
+from arboretum.textbook.isolation_forest import *
 from arboretum.textbook.lightgbm import *
 from arboretum.textbook.lightgbm_bins import *
 from arboretum.textbook.lightgbm_boosting import *
@@ -125,6 +130,7 @@ from arboretum.textbook.stagewise_modelling import *
 from arboretum.textbook.symmetric import *
 from arboretum.textbook.system_design import *
 from arboretum.textbook.tables import *
+from arboretum.textbook.target_statistics import *
 from arboretum.textbook.taylor import *
 from arboretum.textbook.weak_learners import *
 from arboretum.textbook.words import *

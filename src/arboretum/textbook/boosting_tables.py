@@ -21,6 +21,7 @@ import numpy as np
 from arboretum.textbook.adaboost import AdaRound, TextbookAdaBoost
 from arboretum.textbook.adaboost_regression import R2Round, TextbookR2
 from arboretum.textbook.adaboost_theory import GeneralisationTerms, MarginRow, TheoryRow
+from arboretum.textbook.common_trees import CommonRound
 from arboretum.textbook.coordinate_boosting import Coordinates, CoordinateStep
 from arboretum.textbook.gbm import GBMLeaf, GBMRound, GBMTree, TextbookGBM
 from arboretum.textbook.gradient_scan import (
@@ -124,6 +125,11 @@ def _(model: XGBModel) -> Table:
 @table.register
 def _(r: XGBRound) -> Table:
     return _columns(**_per_class("g", r.g), **_per_class("h", r.h), **_per_class("F", r.scores))
+
+
+@table.register
+def _(r: CommonRound) -> Table:
+    return _columns(g=r.g, h=r.h, **_per_class("F", r.F))
 
 
 @table.register

@@ -13,6 +13,7 @@ from scipy import sparse
 import arboretum as arb
 from arboretum.base.progress import Pace
 from arboretum.boosting.averaged import fitting
+from arboretum.boosting.averaged.fit_time import FitTime
 from arboretum.errors import DataError, ParameterError
 from tests.boosting.averaged.averaged_cases import mixed, numbers, saved
 
@@ -175,9 +176,19 @@ def test_a_limited_time_is_kept(monkeypatch):
     monkeypatch.setattr(Pace, "_clock", staticmethod(lambda: next(ticks) / 1000))
     table, y = numbers(1_500, seed=2)
     model = regressor(quality="best", time_limit=0.5, n_jobs=1).fit(table, y)
-    assert next(ticks) < 600, "the clock is read once a round"
-    rounds = [member.ensemble.n_rounds for member in model.members_]
-    assert 10 < sum(rounds) < 300, "members take what trials leave"
+    assert next(ticks) < 700, "the clock is read once a round"
+    (member,) = model.members_
+    rounds = member.ensemble.n_rounds
+    assert 200 < rounds < 500, "trials that time ended leave the rest to one member"
+    line = model.choices_[-1]
+    assert line.option == f"1 {member.kind}, {rounds} of 1200 rounds"
+
+
+def test_members_that_would_not_end_in_time_are_left_out(monkeypatch):
+    monkeypatch.setattr(FitTime, "allows", lambda self, seconds: False)
+    model = regressor(n_jobs=1, time_limit=1e6).fit(X, NUMBER)
+    assert [member.weight for member in model.members_] == [1.0]
+    assert [line.why for line in model.choices_[-2:]] == ["time was over"] * 2
 
 
 @pytest.mark.parametrize("way", ["raise", "keep"])
@@ -200,6 +211,7 @@ def test_after_an_interrupt_the_finished_members_predict(way, monkeypatch):
         with pytest.warns(UserWarning, match="2 members that were finished, of 4"):
             model.fit(X, NUMBER)
     assert [member.weight for member in model.members_] == [0.5, 0.5]
+    assert model.choices_[-1].why == "Ctrl-C"
     assert arb.load(io.BytesIO(saved(model))).interrupted_ == model.interrupted_
     assert model.score(X, NUMBER) > 0.7
 

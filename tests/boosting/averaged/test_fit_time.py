@@ -11,10 +11,17 @@ def at(seconds, limit):
 
 
 def test_trials_take_two_fifths_of_the_time():
-    assert not at(1.9, 10).trial_is_over(0, 2)
-    assert at(2.0, 10).trial_is_over(0, 2)
-    assert not at(3.9, 10).trial_is_over(1, 2)
-    assert at(4.0, 10).trial_is_over(1, 2)
+    assert not at(1.9, 10).trial_is_over(0.0, 0, 2)
+    assert at(2.0, 10).trial_is_over(0.0, 0, 2)
+    assert not at(3.9, 10).trial_is_over(0.0, 1, 2)
+    assert at(4.0, 10).trial_is_over(0.0, 1, 2)
+
+
+def test_trials_share_what_is_left_when_they_begin():
+    assert not at(2.9, 10).trial_is_over(2.0, 0, 2)
+    assert at(3.0, 10).trial_is_over(2.0, 0, 2)
+    assert at(5.0, 10).trial_is_over(5.0, 0, 2), "nothing is left"
+    assert at(1.0, 10).share_is_over(0.1, 0.0, 0, 1)
 
 
 def test_members_are_allowed_if_they_should_end_in_time():
@@ -28,5 +35,5 @@ def test_halting_ends_everything():
     time = FitTime(None)
     time.halt()
     assert time.is_over()
-    assert time.trial_is_over(0, 1)
+    assert time.trial_is_over(0.0, 0, 1)
     assert not time.allows(0.0)

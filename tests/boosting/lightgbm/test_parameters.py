@@ -40,6 +40,7 @@ def _fit(kind, given):
         model.fit(X[~rows], y[~rows], eval_set=table, eval_metric="auc" if kind == "two" else None)
         return model, X
     X, y = numbers()
+    X = np.maximum(X, 0.0) if kind == "zeros" else X
     y = np.exp(y / 3) if kind == "counts" else y
     return LGBMRegressor(**{"n_estimators": 12} | given).fit(X, y, eval_set=[(X, y)]), X
 
@@ -114,6 +115,11 @@ LIVE = {
     "early_stopping_min_delta": (
         "two", {"n_estimators": 60, "early_stopping_round": 4, "verbose": -1}, 0.05,
     ),
+    "zero_as_missing": ("zeros", {}, True),
+    "objective_seed": ("rank", {"objective": "rank_xendcg"}, 7),
+    "pred_early_stop": ("two", {"pred_early_stop_freq": 3, "pred_early_stop_margin": 1.0}, True),
+    "pred_early_stop_freq": ("two", {"pred_early_stop": True, "pred_early_stop_margin": 1.0}, 3),
+    "pred_early_stop_margin": ("two", {"pred_early_stop": True}, 1.0),
     "first_metric_only": (
         "two", {"n_estimators": 60, "early_stopping_round": 8, "metric": "binary_error", "verbose": -1},
         True,
@@ -196,19 +202,22 @@ def test_other_names_mean_the_same(other):
 
 
 def test_one_parameter_has_one_value():
-    with pytest.raises(ParameterError, match="are one parameter"):
-        LGBMClassifier(feature_fraction=0.5, colsample_bytree=0.6)
+    with pytest.warns(UserWarning, match="are one parameter, feature_fraction=0.5 counts"):
+        model = LGBMClassifier(feature_fraction=0.5, colsample_bytree=0.6)
+    assert model.colsample_bytree == 0.5
+    with pytest.warns(UserWarning, match="LightGBM will perform up to 4 boosting rounds"):
+        model = LGBMClassifier(n_iter=4, max_iter=5)
+    assert model.n_estimators == 4
 
 
 def test_what_asks_for_nothing_special_is_accepted():
-    model = LGBMClassifier(linear_tree=False, device="cpu", tree_learner="serial", objective_seed=3)
+    model = LGBMClassifier(linear_tree=False, device_type="cpu", tree_learner="serial")
     assert model.get_params() == LGBMClassifier().get_params()
 
 
 REFUSED = {
     "linear": ({"linear_tree": True}, "linear_tree=True is not supported"),
     "several machines": ({"tree_learner": "data"}, "one machine"),
-    "zeros": ({"zero_as_missing": True}, "put NaN"),
     "files": ({"output_model": "m.txt"}, "command line"),
     "categories": ({"categorical_feature": [1]}, "argument of fit"),
 }

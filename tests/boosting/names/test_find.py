@@ -38,14 +38,24 @@ from tests.boosting.loss.objective_cases import CASES, derivatives, find, labels
         ("quantile", "lightgbm", None, {"alpha": 1.5}, "below 1"),
         ("reg:tweedie", "xgboost", None, {"tweedie_variance_power": 2.0}, r"in \[1, 2\)"),
         ("binary", "lightgbm", 2, {"is_unbalance": True, "scale_pos_weight": 2.0}, "not both"),
-        ("regression", "lightgbm", None, {"scale_pos_weight": 2.0}, "no effect on .*sample_weight"),
-        ("multi:softmax", "xgboost", 3, {"scale_pos_weight": 2.0}, "no effect"),
         ("binary", "lightgbm", 2, {"sigmoid": 0.0}, "sigmoid must be a number > 0"),
     ],
 )  # fmt: skip
 def test_bad_parameters(objective, dialect, n_classes, parameters, message):
     with pytest.raises(ParameterError, match=message):
         find_objective(objective, dialect, n_classes, **parameters)
+
+
+@pytest.mark.parametrize(
+    ("objective", "dialect", "n_classes"),
+    [("regression", "lightgbm", None), ("multi:softmax", "xgboost", 3)],
+)
+def test_weights_of_classes_that_an_objective_has_not_give_a_warning(objective, dialect, n_classes):
+    with pytest.warns(UserWarning, match="scale_pos_weight has no effect on .*sample_weight"):
+        found = find_objective(objective, dialect, n_classes, scale_pos_weight=2.0)
+    plain = find_objective(objective, dialect, n_classes)
+    y, m = labels("classes" if n_classes else "real"), margins(found.n_outputs)
+    np.testing.assert_array_equal(derivatives(found, y, m), derivatives(plain, y, m))
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,14 @@
 """What scripts pass to XGBoost and LightGBM runs here with one warning, and says what has no effect."""
 
+import copy
+import io
+import pickle
 import warnings
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
 from arboretum import (
     LGBMClassifier,
@@ -13,6 +17,7 @@ from arboretum import (
     ParameterError,
     XGBClassifier,
     XGBRegressor,
+    load,
 )
 
 X = np.random.default_rng(0).normal(size=(60, 3))
@@ -40,6 +45,11 @@ WARNED = {
     "unknown": (XGBClassifier, {"foo": 1}, "no such parameter"),
     "gpu of lightgbm": (LGBMClassifier, {"device": "gpu"}, "no code for GPUs"),
     "alias": (LGBMClassifier, {"device_type": "cuda"}, "no code for GPUs"),
+    "monotone constraints": (
+        LGBMClassifier,
+        {"monotone_constraints_method": "advanced"},
+        "by the basic method",
+    ),
     "misspelt": (LGBMClassifier, {"num_leafs": 3}, "did you mean 'num_leaves'"),
     "two at once": (
         LGBMClassifier,
@@ -87,10 +97,41 @@ def test_numbers_may_be_strings_and_none_is_the_default():
             make(**given).fit(X, Y)
 
 
-def test_two_values_of_one_parameter_stay_an_error():
-    for make in (XGBRegressor, LGBMRegressor):
-        with pytest.raises(ParameterError, match="are one parameter"):
-            make(eta=0.1, learning_rate=0.2)
+def test_two_values_of_one_parameter_stay_an_error_where_the_peer_has_no_rule():
+    with pytest.raises(ParameterError, match="are one parameter"):
+        XGBRegressor(eta=0.1, learning_rate=0.2)
+
+
+@pytest.mark.parametrize("make", [XGBRegressor, LGBMRegressor])
+def test_a_parameter_keeps_its_other_names(make):
+    model = make(eta=0.25, objective=None)
+    assert model.get_params()["eta"] == model.eta == model.learning_rate == 0.25
+    for other in (clone(model), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert repr(other.get_params()) == repr(model.get_params())
+        assert other.eta == 0.25
+    assert model.set_params(eta=0.5).learning_rate == 0.5
+    assert model.set_params(learning_rate=0.1).learning_rate == 0.1  # the other name is given up
+    assert "eta" not in model.get_params()
+    with pytest.raises(AttributeError, match="no attribute 'eta'"):
+        model.eta
+    seeded = make(seed=np.random.RandomState(0))
+    assert "seed" not in clone(seeded).get_params()  # a copy of a generator is another one
+
+
+def test_a_search_over_another_name():
+    search = GridSearchCV(LGBMRegressor(n_estimators=2, eta=0.5), {"eta": [0.1, 0.3]}, cv=2)
+    assert search.fit(X, X[:, 0]).best_estimator_.learning_rate == search.best_params_["eta"]
+
+
+def test_files_hold_parameters_by_one_name():
+    model = LGBMRegressor(n_estimators=1, eta=0.25, verbose=-1).fit(X, X[:, 0])
+    file, plain = io.BytesIO(), io.BytesIO()
+    model.save(file)
+    LGBMRegressor(n_estimators=1, learning_rate=0.25, verbosity=-1).fit(X, X[:, 0]).save(plain)
+    assert file.getvalue() == plain.getvalue()
+    assert load(file.getvalue()).learning_rate == 0.25
+    model.set_params(pred_early_stop_freq=3).save(file := io.BytesIO())
+    assert load(file.getvalue()).pred_early_stop_freq == 3
 
 
 @pytest.mark.parametrize(
@@ -120,8 +161,8 @@ def test_former_arguments_of_predict():
     assert "ntree_limit is called iteration_range today" in message
     assert np.array_equal(found, model.predict_proba(X, iteration_range=(0, 2)))
     model = LGBMClassifier(n_estimators=5).fit(X, Y)
-    found, message = _one_warning(lambda: model.predict_proba(X, pred_early_stop=True))
-    assert "all trees are used" in message
+    found, message = _one_warning(lambda: model.predict_proba(X, predict_disable_shape_check=True))
+    assert "always checked" in message
     assert np.array_equal(found, model.predict_proba(X))
     with pytest.raises(TypeError, match="foo"):
         model.predict(X, foo=1)

@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 
-from arboretum import XGBClassifier, XGBRanker, XGBRegressor, load
+from arboretum import DataError, XGBClassifier, XGBRanker, XGBRegressor, load
 from arboretum.boosting.second_order.booster import Booster
 from arboretum.textbook.xgboost import boost_xgb, predict_margin_xgb
 from arboretum.textbook.xgboost_splits import XGBSettings
@@ -107,7 +107,7 @@ def test_xgboost_tells_the_same_classes_importances_and_trees():
         mine, other = ours.get_booster(), theirs.get_booster()
         for kind in ("weight", "gain", "cover", "total_gain", "total_cover"):
             expected = other.get_score(importance_type=kind)
-            assert mine.get_score(kind) == pytest.approx(expected, rel=2e-3)
+            assert mine.get_score(importance_type=kind) == pytest.approx(expected, rel=2e-3)
         assert mine.num_boosted_rounds() == 5
         table, known = mine.trees_to_dataframe(), other.trees_to_dataframe()
         newer = {"Target"}  # a column of XGBoost 3.3
@@ -341,7 +341,7 @@ def test_importances_are_shares_of_what_is_asked_for():
     for kind in ("weight", "gain", "cover", "total_gain", "total_cover"):
         model.set_params(importance_type=kind)
         found = model.feature_importances_
-        score = model.get_booster().get_score(kind)
+        score = model.get_booster().get_score(importance_type=kind)
         assert found.sum() == pytest.approx(1.0)
         expected = np.array([score.get(name, 0.0) for name in X.columns])
         np.testing.assert_allclose(found, expected / expected.sum())
@@ -395,3 +395,53 @@ def test_parallel_trees_renew_their_leaves_from_the_start_of_the_round(loss):
     skip_newer_xgboost("leaves of parallel trees")
     peer = xgboost.XGBRegressor(**how, num_parallel_tree=5).fit(X, y).predict(X)
     assert_allclose(one, peer, rtol=1e-5)
+
+
+def test_a_column_qid_has_the_groups_of_a_ranker():
+    X, y = numbers(200)
+    grades, qid = thirds(y), np.repeat(np.arange(10), 20)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    named = XGBRanker(n_estimators=4).fit(frame, grades, qid=qid)
+    packed = frame.assign(qid=qid)
+    inside = XGBRanker(n_estimators=4).fit(packed, grades, eval_set=[(packed, grades)])
+    np.testing.assert_array_equal(named.predict(frame), inside.predict(packed))
+    np.testing.assert_array_equal(inside.apply(frame), inside.apply(packed))
+    assert inside.n_features_in_ == 5
+    assert (
+        inside.score(packed, grades) == list(inside.evals_result()["validation_0"].values())[-1][-1]
+    )
+    assert inside.score(frame, grades) != inside.score(packed, grades)  # one group
+    with pytest.raises(DataError, match="twice"):
+        XGBRanker().fit(packed, grades, qid=qid)
+    with pytest.raises(DataError, match="Either `group`"):
+        XGBRanker().fit(packed, grades, eval_set=[(frame, grades)])
+
+
+def test_a_function_judges_the_groups_of_a_ranker_one_by_one():
+    peer = pytest.importorskip("xgboost")
+    X, y = numbers(200)
+    sizes = np.full(10, 20)
+
+    def spread(truth, scores):
+        assert len(truth) == len(scores) == 20
+        return float(np.mean((truth - scores) ** 2))
+
+    how = {"group": sizes, "eval_set": [(X, thirds(y))], "eval_group": [sizes], "verbose": False}
+    kwargs = {"n_estimators": 3, "tree_method": "exact", "eval_metric": spread}
+    ours = XGBRanker(**kwargs).fit(X, thirds(y), **how).evals_result()["validation_0"]
+    theirs = peer.XGBRanker(**kwargs).fit(X, thirds(y), **how).evals_result()["validation_0"]
+    np.testing.assert_allclose(ours["spread"], theirs["spread"], rtol=1e-4)
+
+
+def test_weighted_columns_are_drawn_more_often():
+    X, y = numbers(200)
+    weights = np.array([0.0, 1.0, 2.0, 4.0, 8.0])
+    counts = np.zeros(5)
+    for seed in range(40):
+        how = {"n_estimators": 1, "max_depth": 1, "random_state": seed, "colsample_bytree": 0.2}
+        model = XGBRegressor(**how).fit(X, y, feature_weights=weights)
+        counts += np.bincount([tree.feature[0] for tree in model.trees_], minlength=5)[:5]
+        same = XGBRegressor(**how, feature_weights=weights).fit(X, y)
+        assert [t.feature[0] for t in same.trees_] == [t.feature[0] for t in model.trees_]
+    assert counts[0] == 0
+    assert counts[4] > 12 > counts[1]

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arboretum import XGBClassifier, XGBRanker, XGBRegressor
+from arboretum import XGBClassifier, XGBRanker, XGBRegressor, XGBRFRegressor
 from arboretum.errors import ArboretumError, DataError, ParameterError
 from tests.boosting.xgboost.xgb_cases import halves, mixed, numbers, thirds
 
@@ -33,7 +33,13 @@ BAD = {
     "NaN class": (lambda: _fit(XGBClassifier(), y=NAN), "row 7"),
     "fractions as classes": (lambda: _fit(XGBClassifier()), "fractions"),
     "words as numbers": (lambda: _fit(XGBRegressor(), y=["a"] * 60), "strings"),
-    "two targets": (lambda: _fit(XGBRegressor(), y=np.c_[Y, Y]), "one target"),
+    "two targets, three quantiles": (
+        lambda: _fit(
+            XGBRegressor(objective="reg:quantileerror", quantile_alpha=[0.1, 0.5]), y=np.c_[Y, Y]
+        ), "one target"),
+    "two columns of three classes": (lambda: _fit(XGBClassifier(), y=np.c_[thirds(Y), thirds(Y)]), "0 and 1"),
+    "an eval_set of one target": (
+        lambda: _fit(XGBRegressor(), y=np.c_[Y, Y], eval_set=[(X, Y)]), "targets"),
     "NaN weight": (lambda: _fit(XGBRegressor(), sample_weight=NAN), "sample_weight holds NaN"),
     "negative weight": (lambda: _fit(XGBRegressor(), sample_weight=-np.ones(60)), "Negative values"),
     "no weight at all": (lambda: _fit(XGBRegressor(), sample_weight=np.zeros(60)), "zero in every"),
@@ -63,7 +69,6 @@ BAD = {
     "a share for a start": (
         lambda: _fit(XGBClassifier(base_score=1.5), y=halves(Y)), "probability"),
     "two starts": (lambda: _fit(XGBRegressor(base_score=[1.0, 2.0])), "2 numbers"),
-    "weights of no class": (lambda: _fit(XGBRegressor(scale_pos_weight=2.0)), "no effect"),
     # functions
     "NaN gradient": (
         lambda: _fit(XGBRegressor(objective=_gradient(np.nan))), "round 0: rows 3, 5"),
@@ -88,12 +93,6 @@ BAD = {
     "other classes": (
         lambda: _fit(XGBClassifier(), y=halves(Y), eval_set=[(X, thirds(Y))]), "classes that the training"),
     "NaN labels to judge by": (lambda: _fit(XGBRegressor(), eval_set=[(X, NAN)]), "validation_0"),
-    "a figure that cannot be told": (
-        lambda: _fit(
-            XGBClassifier(eval_metric="auc"), y=halves(Y), eval_set=[(X[np.median(Y) > Y], [0] * 30)]
-        ),
-        "auc of 'validation_0' is NaN",
-    ),
     "no pairs": (lambda: _fit(XGBRegressor(), eval_set=(X, Y)), "pairs"),
     "weights of no table": (lambda: _fit(XGBRegressor(), sample_weight_eval_set=[Y]), "no eval_set"),
     "two weights of one table": (
@@ -129,7 +128,16 @@ BAD = {
     "leaves of levels": (
         lambda: _fit(XGBRegressor(grow_policy="symmetric", max_leaves=9)), "no max_leaves"),
     "kinds": (lambda: _fit(XGBRegressor(feature_types=["x"] * 5)), "feature_types"),
-    "weights of columns": (lambda: _fit(XGBRegressor(), feature_weights=[1] * 5), "equal probability"),
+    "weights of columns": (
+        lambda: _fit(XGBRegressor(feature_weights=[1] * 5), feature_weights=[1] * 5), "Use the one in"),
+    "too few weights of columns": (lambda: _fit(XGBRegressor(feature_weights=[1.0])), "each of the 5"),
+    "negative weights of columns": (
+        lambda: _fit(XGBRegressor(feature_weights=[1, 1, 1, 1, -1])), "0 or more"),
+    "words as weights of columns": (lambda: _fit(XGBRegressor(feature_weights="heavy")), "hold numbers"),
+    "weights of columns of nodes": (
+        lambda: _fit(XGBRegressor(colsample_bynode=0.5), feature_weights=[1] * 5), "colsample_bytree"),
+    "stopping a forest": (
+        lambda: _fit(XGBRFRegressor(early_stopping_rounds=2), eval_set=[(X, Y)]), "in one round"),
     # going on
     "going on from nothing": (lambda: _fit(XGBRegressor(), xgb_model=XGBRegressor()), "can continue from"),
     "going on with other outputs": (
@@ -184,7 +192,6 @@ RANGES = {
     "validate_parameters": ["no"],
     "enable_categorical": ["yes"],
     "feature_types": ["q"],
-    "feature_weights": [[1.0]],
     "max_cat_to_onehot": [0],
     "max_cat_threshold": [0],
     "multi_strategy": ["multi_output_tree"],
@@ -221,7 +228,7 @@ def test_values_out_of_range_are_refused_at_fit(name, value):
 def test_every_parameter_has_a_rule():
     with_table = {
         *("monotone_constraints", "interaction_constraints", "quantile_alpha"),
-        *("categorical_features", "ordinal_features"),
+        *("categorical_features", "ordinal_features", "feature_weights"),
     }
     assert set(XGBRegressor().get_params()) == set(RANGES) | with_table
     with pytest.raises(ParameterError, match="quantile_alpha"):

@@ -34,6 +34,7 @@ ALIVE = {
     "monotone_constraints": {"age": -1},
     "interaction_constraints": [["city"], ["colour", "age"]],
     "feature_types": ["c", "c", "c"],
+    "feature_weights": ([0, 1, 1], {"colsample_bytree": 0.4}),
     "max_cat_to_onehot": 20,
     "max_cat_threshold": 1,
     "rate_drop": (0.9, {"booster": "dart"}),
@@ -51,7 +52,7 @@ ALIVE = {
 }
 ELSEWHERE = {  # tested by name below, in test_xgb.py or in test_xgb_input.py
     *("verbosity", "n_jobs", "sampling_method", "scale_pos_weight", "importance_type", "device"),
-    *("validate_parameters", "enable_categorical", "feature_weights", "multi_strategy"),
+    *("validate_parameters", "enable_categorical", "multi_strategy"),
     *("eval_metric", "early_stopping_rounds", "callbacks", "lambdarank_pair_method"),
     *("lambdarank_num_pair_per_sample", "lambdarank_normalization", "ndcg_exp_gain"),
     *("lambdarank_score_normalization", "lambdarank_unbiased"),

@@ -109,6 +109,18 @@ def _forest(model, sheets, X, y) -> None:
     ), told.to_text()
 
 
+def _cuts(model, sheets, X, y) -> None:
+    leaf = int(model.trees_[1].leaves[0])
+    told = check_shown(sheets.leaf(1, leaf))
+    assert told.facts["path length"] == pytest.approx(model.trees_[1].value[leaf, 0, 0])
+    assert told.value("path length") == pytest.approx(told.facts["path length"])
+    for row in (3, X.iloc[[3]]):
+        told = check_shown(sheets.row(row))
+        assert told.value("score") == pytest.approx(model.score_samples(X.iloc[[3]])[0])
+        assert told.value("decision") == pytest.approx(model.decision_function(X.iloc[[3]])[0])
+        assert len(told.table("Tree by tree").rows) == len(model)
+
+
 # name -> estimator, target, what answers, what is compared
 FAMILIES: dict[str, tuple[Any, str, str, Any]] = {
     "CART gini": (arb.CARTClassifier(max_depth=4), "word", "node leaf row pruning", _trees),
@@ -169,6 +181,12 @@ FAMILIES: dict[str, tuple[Any, str, str, Any]] = {
         "number",
         "node leaf row oob",
         _forest,
+    ),
+    "isolation forest": (
+        arb.IsolationForest(n_estimators=7, max_samples=20, random_state=0),
+        "word",
+        "leaf row",
+        _cuts,
     ),
     "ExtraTrees": (
         arb.ExtraTreesRegressor(3, max_depth=4, random_state=0),

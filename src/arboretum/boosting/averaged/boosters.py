@@ -3,24 +3,36 @@
 kind           trees
 plain          grown leaf by leaf, the best cut of some columns at every node
 random cuts    one random cut of every column: single trees are weaker, their mean errs elsewhere
-    symmetric      one cut for all nodes of a level
+symmetric      one cut for all nodes of a level; words of many levels are target statistics, in an order of
+               the rows that is drawn for every booster
+common trees   one tree for all classes, grown leaf by leaf
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 
-from arboretum.boosting.averaged.settings import PLAIN, RANDOM_CUTS, SYMMETRIC, Settings
+from arboretum.boosting.averaged.settings import (
+    COMMON,
+    PLAIN,
+    RANDOM_CUTS,
+    SYMMETRIC,
+    Settings,
+)
+from arboretum.boosting.averaged.statistics_table import statistics_table
+from arboretum.boosting.averaged.target_statistics import columns_of_many_levels, find_statistics
 from arboretum.boosting.loss.objective import Objective
 from arboretum.boosting.second_order.booster import Booster
 from arboretum.boosting.second_order.draws import share_of
 from arboretum.boosting.second_order.recipe import MANY, BoostPlan, Recipe, TrainingTable
 from arboretum.boosting.second_order.tables import BinnedTable, Draws, Histograms, SharedTable
+from arboretum.data.matrix import SparseMatrix
 from arboretum.engine.second_order.score import SplitRules
 from arboretum.grow.bins.categories import frequent_categories
+from arboretum.lazy import cached_property
 
 __all__ = ["Ground", "bin_table"]
 
@@ -42,6 +54,8 @@ class Ground:
     table : BinnedTable
         The training table in bins.
     monotone : int8 array of shape (n_features,) or None
+    left_out : int array
+        Columns that no tree splits on.
     """
 
     training: TrainingTable
@@ -49,6 +63,14 @@ class Ground:
     settings: Settings
     table: BinnedTable
     monotone: np.ndarray | None = None
+    left_out: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+
+    @cached_property
+    def words(self) -> list[int]:
+        """The columns of words that symmetric trees read as statistics."""
+        if SYMMETRIC not in self.settings.kinds or isinstance(self.training.matrix, SparseMatrix):
+            return []
+        return columns_of_many_levels(self.training.schema)
 
     def booster(self, kind: str, rows: np.ndarray | None, seed: int, n_jobs: int) -> Booster:
         """Return a booster that learns from some rows of the table (None: all)."""
@@ -56,11 +78,14 @@ class Ground:
         y, weight = training.y, training.weight
         if rows is not None:
             y, weight = y[rows], None if weight is None else weight[rows]
-        n_features = training.schema.n_features
-        plan = _plan(kind, self.settings, n_features, seed, n_jobs, self.monotone)
-        columns = np.arange(n_features, dtype=np.int64)
+        table = self.table
+        plan = _plan(kind, self.settings, training.schema.n_features, seed, n_jobs, self.monotone)
+        if kind == SYMMETRIC and self.words:
+            found = find_statistics(training, self.words, rows, seed)
+            table = statistics_table(training, found, _bins(self.settings, seed), plan)
+        columns = np.setdiff1d(np.arange(table.schema.n_features, dtype=np.int64), self.left_out)
         draws = Draws([seed], columns, to_nearest=True, among=rows)
-        recipe = Recipe(objective, plan, SharedTable(self.table), draws, MANY)
+        recipe = Recipe(objective, plan, SharedTable(table), draws, MANY)
         base = np.asarray(objective.start(y, weight), np.float64)
         return Booster(recipe, training, base, base)
 
@@ -69,7 +94,12 @@ def bin_table(
     training: TrainingTable, settings: Settings, seed: int, n_jobs: int, monotone: np.ndarray | None
 ) -> BinnedTable:
     """Return the training table in bins."""
-    maker = Histograms(
+    plan = _plan(PLAIN, settings, training.schema.n_features, seed, n_jobs, monotone)
+    return _bins(settings, seed).make(training, plan)
+
+
+def _bins(settings: Settings, seed: int) -> Histograms:
+    return Histograms(
         settings.max_bin,
         _SAMPLE,
         seed,
@@ -80,8 +110,6 @@ def bin_table(
         ),
         zero_apart=True,
     )
-    plan = _plan(PLAIN, settings, training.schema.n_features, seed, n_jobs, monotone)
-    return maker.make(training, plan)
 
 
 def _plan(
@@ -94,7 +122,8 @@ def _plan(
 ) -> BoostPlan:
     return BoostPlan(
         _rules(kind, settings, n_features)._replace(cut_seed=seed % _CUT_SEEDS),
-        settings.learning_rate,
+        settings.rate(kind),
+        common_trees=kind == COMMON,
         subsample=settings.subsample,
         unsplit_answers=False,
         seed=seed,

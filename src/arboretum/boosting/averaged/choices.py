@@ -43,11 +43,16 @@ class Choices(tuple[Choice, ...]):
 
     __slots__ = ()
 
-    def __repr__(self) -> str:
-        lines = [("what", "option", "held-out loss", "chosen", "why")]
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the lines of the table as words, its heads first."""
+        lines: list[tuple[str, ...]] = [("what", "option", "held-out loss", "chosen", "why")]
         for one in self:
             loss = "" if one.loss is None else f"{one.loss:.5g}"
             lines.append((one.what, one.option, loss, one.chosen, one.why))
+        return lines
+
+    def __repr__(self) -> str:
+        lines = self.rows()
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         cells = ([c.ljust(w) for c, w in zip(line, widths, strict=True)] for line in lines)
         return "\n".join(" | ".join(line).rstrip() for line in cells)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,6 +17,7 @@ from arboretum.base.shared_parameters import GROWTH, RUNNING, TABLE
 from arboretum.boosting.averaged.boosters import Ground, bin_table
 from arboretum.boosting.averaged.choices import Choice, Choices
 from arboretum.boosting.averaged.conformal import kept_errors
+from arboretum.boosting.averaged.dates import choose_form, dates_taken_apart
 from arboretum.boosting.averaged.fit_time import FitTime
 from arboretum.boosting.averaged.fitting import Fitted, Work, find_and_grow
 from arboretum.boosting.averaged.folds import (
@@ -25,7 +28,12 @@ from arboretum.boosting.averaged.folds import (
     random_folds,
     rows_folds,
 )
-from arboretum.boosting.averaged.members import AveragedMember, average, members_of
+from arboretum.boosting.averaged.members import (
+    AveragedMember,
+    PlannedMember,
+    average,
+    members_of,
+)
 from arboretum.boosting.averaged.settings import QUALITIES, Settings, settings_for
 from arboretum.boosting.names.find import find_metrics, find_objective
 from arboretum.boosting.second_order.boosted_model import BoostedModel
@@ -33,6 +41,7 @@ from arboretum.boosting.second_order.constraints import monotone_signs
 from arboretum.boosting.second_order.fit import FitRequest, GivenTable, seed_of
 from arboretum.boosting.second_order.recipe import LabelledTable, TrainingTable
 from arboretum.data.checks import list_rows
+from arboretum.data.schema import Schema
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.io.values import numbers_of
 
@@ -95,32 +104,62 @@ class BoostedTrees(BoostedModel):
     ) -> Self:
         """Fit; the arguments are those of `fit`."""
         self._check_parameters()
-        time, class_weight = FitTime(self.time_limit), getattr(self, "class_weight", None)
+        class_weight = getattr(self, "class_weight", None)
+        time, given = (
+            FitTime(self.time_limit),
+            GivenTable(X, y, sample_weight, class_weight=class_weight),
+        )
         for name in ("interrupted_", *self._learned):
             self.__dict__.pop(name, None)
-        given = GivenTable(X, y, sample_weight, class_weight=class_weight)
-        seed, n_jobs = seed_of(self.random_state), self._threads()
+        seed = seed_of(self.random_state)
         request = FitRequest(given, _no_recipe, seed, columns=self._column_kinds())
         training = self._learn(request)
+        work = partial(self._work, held_out=(sample_weight, eval_set, groups), seed=seed, time=time)
+        chosen, dates = self._with_form_of_dates(training, work)
+        fitted = find_and_grow(chosen)
+        self._objective, self.seed_ = chosen.ground.objective, seed
+        self._n_rows = len(training.y)
+        self._keep(fitted, chosen.ground.settings, dates)
+        return self._end_fit(fitted.interrupted)
+
+    def _with_form_of_dates(
+        self, training: TrainingTable, work: Callable[[TrainingTable], Work]
+    ) -> tuple[Work, list[Choice]]:
+        """Return the parts of the fit, dates in the form that held-out rows choose, and what was tried."""
+        apart = dates_taken_apart(training, self._monotone(training.schema))
+        if apart is None:
+            return work(training), []
+        self._take_schema(apart.schema)  # ``eval_set`` gets parts, too
+        with_parts = work(apart)
+        left_out, lines = choose_form(with_parts)
+        if left_out is None:
+            self._take_schema(training.schema)
+            return work(training), lines
+        return replace(with_parts, ground=replace(with_parts.ground, left_out=left_out)), lines
+
+    def _work(
+        self, training: TrainingTable, held_out: tuple[Any, Any, Any], seed: int, time: FitTime
+    ) -> Work:
+        """Return the parts of a fit."""
         objective_name, metric_name = self._loss_names()
         objective = find_objective(
             objective_name, "lightgbm", n_classes=getattr(self, "n_classes_", None)
         )
         objective.check(training.y, training.weight)
         settings = self._settings(len(training.y), objective.n_outputs, training.schema.n_features)
-        monotone = monotone_signs(self.monotonic_cst, self.schema_, "monotonic_cst")
-        folds = self._folds(training, settings, seed, sample_weight, eval_set, groups)
+        monotone, n_jobs = self._monotone(training.schema), self._threads()
+        folds = self._folds(training, settings, seed, *held_out)
         table = bin_table(training, settings, seed, n_jobs, monotone)
+        ground = Ground(training, objective, settings, table, monotone)
         metric = find_metrics(metric_name, "lightgbm")[0]
-        fitted = find_and_grow(
-            Work(
-                Ground(training, objective, settings, table, monotone), folds, metric, seed,
-                n_jobs, time, type(self).__name__, bool(self.verbose),
-            )
-        )  # fmt: skip
-        self.objective_, self.seed_, self._n_rows = objective, seed, len(training.y)
-        self._keep(fitted, settings)
-        return self._end_fit(fitted.interrupted)
+        return Work(
+            ground, folds, metric, seed, n_jobs, time, type(self).__name__, bool(self.verbose)
+        )
+
+    def _monotone(self, schema: Schema) -> np.ndarray | None:
+        """Return -1, 0 or 1 for every column; None: no constraints."""
+        signs = monotone_signs(self.monotonic_cst, schema.given, "monotonic_cst")
+        return signs if signs is None else np.pad(signs, (0, len(schema.parts)))
 
     def _settings(self, n_rows: int, n_outputs: int, n_features: int) -> Settings:
         """Return the settings for a table of this size."""
@@ -177,7 +216,7 @@ class BoostedTrees(BoostedModel):
         except DataError as error:
             raise DataError(f"eval_set: {error}") from error
 
-    def _keep(self, fitted: Fitted, settings: Settings) -> None:
+    def _keep(self, fitted: Fitted, settings: Settings, dates: list[Choice]) -> None:
         """Keep what a fit found."""
         found, members = fitted.found, fitted.members
         self.ensemble_, self._member_of_round = average(members)
@@ -187,7 +226,7 @@ class BoostedTrees(BoostedModel):
         self.evals_result_ = {kind: {name: curve.tolist()} for kind, curve in found.curves.items()}
         self._best = None
         self._held_out_errors = kept_errors(self._errors_of(*found.held_out()))
-        self.choices_ = _choices(fitted, settings, self._n_rows)
+        self.choices_ = _choices(fitted, settings, self._n_rows, dates)
 
     def _errors_of(self, y: np.ndarray, margin: np.ndarray) -> np.ndarray:
         """Return the errors of held-out rows, for intervals and sets."""
@@ -204,8 +243,11 @@ class BoostedTrees(BoostedModel):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Share of the gain of all splits from each column."""
-        gain = self._importance()["total_gain"]
+        """Share of the gain of all splits from each column; what parts of a date gain counts for the date."""
+        schema, every = self.schema_, self._importance()["total_gain"]
+        gain = every[: schema.given.n_features]
+        for (source, _), part in zip(schema.parts, every[len(gain) :], strict=True):
+            gain[source] += part
         total = gain.sum()
         return gain / total if total > 0 else gain
 
@@ -228,9 +270,8 @@ class BoostedTrees(BoostedModel):
 
     def _anatomy(self) -> Anatomy:
         found = super()._anatomy()
-        return replace(
-            found, recipe=replace(found.recipe, steps={"members": lambda: self.members_})
-        )
+        steps = {"members": lambda: self.members_, "choices": lambda: self.choices_}
+        return replace(found, recipe=replace(found.recipe, steps=steps))
 
     # ------------------------------------------------------------------ keeping
     def _get_fitted_state(self) -> dict[str, Any]:
@@ -275,11 +316,14 @@ def _group_of_rows(groups: Any, sample_weight: Any, n_rows: int) -> np.ndarray:
     return found
 
 
-def _choices(fitted: Fitted, settings: Settings, n_rows: int) -> Choices:
+def _choices(fitted: Fitted, settings: Settings, n_rows: int, dates: list[Choice]) -> Choices:
     """Return what a fit tried and chose."""
     found, planned = fitted.found, fitted.planned
     size = f"rate {settings.learning_rate:g}, {settings.num_leaves} leaves, penalty {settings.l2:g}"
-    lines = [Choice("settings", size, None, "yes", f"{n_rows} rows")]
+    lines = [Choice("settings", size, None, "yes", f"{n_rows} rows"), *dates]
+    if fitted.words:
+        option = f"{', '.join(fitted.words)} as target statistics"
+        lines.append(Choice("words", option, None, "yes", "many levels; in symmetric trees"))
     alone = len(found.kinds) == 1
     for kind in found.kinds:
         weight, rounds = found.weights[kind], found.rounds[kind]
@@ -293,10 +337,20 @@ def _choices(fitted: Fitted, settings: Settings, n_rows: int) -> Choices:
         lines.append(Choice("mean", "of the kinds", float(found.loss()), "yes", found.metric.name))
     for kind in found.kinds:
         wanted = [one for one in planned if one.kind == kind]
-        grown = sum(member.kind == kind for member in fitted.members)
-        if not wanted:
-            continue
-        why = "all rows are learned from" if grown == len(wanted) else "time was over"
-        option = f"{len(wanted)} {kind}, {wanted[0].rounds} rounds"
-        lines.append(Choice("members", option, None, f"{grown} grown" if grown else "", why))
+        if wanted:
+            grown = [member.ensemble.n_rounds for member in fitted.members if member.kind == kind]
+            lines.append(_members_line(wanted, grown, fitted.interrupted is not None))
     return Choices(lines)
+
+
+def _members_line(wanted: list[PlannedMember], grown: list[int], interrupted: bool) -> Choice:
+    """Return what became of the members of a kind; ``grown`` are the rounds of those there are."""
+    most = wanted[0].rounds
+    rounds = (
+        f"{most} rounds" if min(grown, default=most) == most else f"{min(grown)} of {most} rounds"
+    )
+    why = "all rows are learned from"
+    if len(grown) < len(wanted):
+        why = "Ctrl-C" if interrupted else "time was over"
+    chosen = f"{len(grown)} grown" if grown else ""
+    return Choice("members", f"{len(wanted)} {wanted[0].kind}, {rounds}", None, chosen, why)

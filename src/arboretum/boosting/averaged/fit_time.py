@@ -29,7 +29,7 @@ class FitTime:
     Examples
     --------
     >>> time = FitTime(None)
-    >>> time.trial_is_over(0, 5), time.is_over(), time.allows(1e9)
+    >>> time.trial_is_over(0.0, 0, 5), time.is_over(), time.allows(1e9)
     (False, False, True)
     >>> time.halt()
     >>> time.is_over()
@@ -40,14 +40,26 @@ class FitTime:
         self._pace, self._halted = Pace(), threading.Event()
         self.limit = math.inf if limit is None else float(limit)
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a limit."""
+        return self.limit < math.inf
+
     def halt(self) -> None:
         """End all work after the round under way: another thread failed, or Ctrl-C."""
         self._halted.set()
 
-    def trial_is_over(self, turn: int, turns: int) -> bool:
-        """Return True if the trials of a turn have had their share of the time."""
-        end = self.limit * _FOR_TRIALS * (turn + 1) / turns
+    def share_is_over(self, share: float, began: float, turn: int, turns: int) -> bool:
+        """Return True if the work of a turn has had its part of a share of the time.
+
+        ``began`` is the second at which the first turn began, `seconds` then.
+        """
+        end = began + max(self.limit * share - began, 0.0) * (turn + 1) / turns
         return self._halted.is_set() or self._pace.seconds >= end
+
+    def trial_is_over(self, began: float, turn: int, turns: int) -> bool:
+        """Return True if the trials of a turn have had their share of the time."""
+        return self.share_is_over(_FOR_TRIALS, began, turn, turns)
 
     def is_over(self) -> bool:
         """Return True if the time is over."""

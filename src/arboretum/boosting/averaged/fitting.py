@@ -1,6 +1,8 @@
 """A fit: folds, trials, members, one after another; threads take trials and members.
 
 table ──► bins ──► folds ──► trials ──► rounds and weights of kinds ──► members ──► their mean
+
+If a limited time ends the trials too early to know the rounds, one member grows until the time is over.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from arboretum.boosting.metric.evaluation_set import Metric
 from arboretum.engine import parallel
 from arboretum.engine.keys import key_of
 
-__all__ = ["Fitted", "Work", "find_and_grow"]
+__all__ = ["Fitted", "Work", "find_and_grow", "on_threads"]
 
 _TRIAL, _MEMBER = 0x7214, 0x3E3B
 
@@ -64,6 +66,11 @@ class Work:
             return [(kinds[k % len(kinds)], fold) for k, fold in enumerate(self.folds)]
         return [(kind, fold) for fold, kind in product(self.folds, settings.kinds)]
 
+    def was_cut(self, trial: Trial) -> bool:
+        """Return True if a trial of a fit of limited time ended while its loss still fell."""
+        rounds, most = len(trial.curve), self.ground.settings.most_rounds
+        return self.time.is_limited and int(trial.curve.argmin()) + 1 == rounds < most
+
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
@@ -76,12 +83,15 @@ class Fitted:
     members : list of AveragedMember
         Those that were grown; their weights sum to 1.
     interrupted : Interrupted or None
+    words : list of str
+        The columns that symmetric trees have read as target statistics.
     """
 
     found: Found
     planned: list[PlannedMember]
     members: list[AveragedMember]
     interrupted: Interrupted | None
+    words: list[str]
 
 
 def find_and_grow(work: Work) -> Fitted:
@@ -98,13 +108,17 @@ def find_and_grow(work: Work) -> Fitted:
         trials, pace = _run_trials(work, tried, rounds.finished)
         found = Found(trials, work.ground.objective, work.metric, _in_turn(trials))
         planned = plan_members(found, settings, work.ground.objective.n_outputs)
+        heaviest = max(found.weights, key=lambda kind: found.weights[kind])
+        if all(work.was_cut(trial) for trial in trials if trial.kind == heaviest):
+            planned = [PlannedMember(heaviest, settings.most_rounds, 1.0)]
         _grow_members(work, planned, pace, grown, lambda k: rounds.finished(len(tried) + k))
     total = sum(member.weight for member in grown)
     members = [AveragedMember(one.kind, one.weight / total, one.ensemble) for one in grown]
     interrupted = rounds.interrupted
     if interrupted is not None:
         interrupted = Interrupted(len(members), len(planned), "member")
-    return Fitted(found, planned, members, interrupted)
+    names = work.ground.training.schema.names
+    return Fitted(found, planned, members, interrupted, [names[f] for f in work.ground.words])
 
 
 def _in_turn(trials: Sequence[Trial]) -> bool:
@@ -119,22 +133,22 @@ def _run_trials(
     time, threads = work.time, min(work.n_jobs, len(tried))
     turns = -(-len(tried) // threads)
     each: list[Trial | None] = [None] * len(tried)
-    pace = [0.0] * len(tried)
+    pace, beginning = [0.0] * len(tried), time.seconds
 
     def run(k: int) -> None:
         turn, (kind, fold) = k // threads, tried[k]
-        if k and time.trial_is_over(turn, turns):
+        if k and time.trial_is_over(beginning, turn, turns):
             return
         began = perf_counter()
         seed = key_of(work.seed, _TRIAL, k)
         each[k] = run_trial(
             work.ground, kind, fold, work.metric, seed, max(work.n_jobs // threads, 1),
-            lambda: time.trial_is_over(turn, turns),
+            lambda: time.trial_is_over(beginning, turn, turns),
         )  # fmt: skip
         pace[k] = (perf_counter() - began) / len(each[k].curve)  # type: ignore[union-attr]
         finished(sum(one is not None for one in each))
 
-    _on_threads(run, len(tried), threads, time)
+    on_threads(run, len(tried), threads, time)
     return [one for one in each if one is not None], max(pace)
 
 
@@ -162,10 +176,10 @@ def _grow_members(
         grown[:] = [each[number] for number in sorted(each)]
         finished(len(grown))
 
-    _on_threads(grow, len(planned), threads, time)
+    on_threads(grow, len(planned), threads, time)
 
 
-def _on_threads(work: Callable[[int], Any], count: int, threads: int, time: FitTime) -> None:
+def on_threads(work: Callable[[int], Any], count: int, threads: int, time: FitTime) -> None:
     """Call ``work`` for every number; an error or Ctrl-C ends what other threads do."""
     try:
         parallel.run(work, range(count), threads)

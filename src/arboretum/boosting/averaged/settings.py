@@ -5,6 +5,8 @@
     penalty of leaves           5              3           1        more shrinkage,
     folds used             5 of 5         2 of 6      1 of 6        more held-out rows
     kinds          plain, random cuts     plain, symmetric
+    of several     common trees,          plain, symmetric,
+    classes        random cuts            common trees
 
 The figures come from real tables; docs/notes/best.md has the tries.
 """
@@ -14,10 +16,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-__all__ = ["PLAIN", "QUALITIES", "RANDOM_CUTS", "SYMMETRIC", "Settings", "settings_for"]
+__all__ = ["COMMON", "PLAIN", "QUALITIES", "RANDOM_CUTS", "SYMMETRIC", "Settings", "settings_for"]
 
 QUALITIES = ("fast", "default", "best")
-PLAIN, RANDOM_CUTS, SYMMETRIC = "plain", "random cuts", "symmetric"
+PLAIN, RANDOM_CUTS, SYMMETRIC, COMMON = "plain", "random cuts", "symmetric", "common trees"
 _SMALL, _MEDIUM, _LARGE = 2_000, 4_000, 8_000
 _MANY_CLASSES = 6
 _WIDEST = 1_000  # columns; a symmetric tree keeps the histograms of a whole level, 260 kB a column
@@ -50,6 +52,8 @@ class Settings:
         Rounds of a member ÷ rounds of the trials, which learn from fewer rows.
     members : int
         0: by the number of rounds.
+    common_rate, common_rounds : float, int
+        The learning rate and the most rounds of common trees: one tree does the work of several.
     """
 
     learning_rate: float = 0.1
@@ -67,6 +71,16 @@ class Settings:
     most_rounds: int = 600
     stretch: float = 1.1
     members: int = 0
+    common_rate: float = 0.2
+    common_rounds: int = 800
+
+    def rate(self, kind: str) -> float:
+        """Return the learning rate of a kind of booster."""
+        return self.common_rate if kind == COMMON else self.learning_rate
+
+    def rounds(self, kind: str) -> int:
+        """Return the most rounds of a trial of a kind of booster."""
+        return self.common_rounds if kind == COMMON else self.most_rounds
 
     def n_members(self, rounds: float, n_outputs: int) -> int:
         """Return the number of members: fewer of many rounds.
@@ -90,7 +104,7 @@ def settings_for(
     if n_rows < _SMALL:
         found = Settings(
             num_leaves=16, min_rows=5, l2=5.0, node_share=0.5, max_bin=127,
-            kinds=(PLAIN, RANDOM_CUTS), n_folds=5, used_folds=5, in_turn=True, patience=20,
+            n_folds=5, used_folds=5, in_turn=True, patience=20,
             most_rounds=600 if n_outputs == 1 else 300, stretch=1.15, members=4,
         )  # fmt: skip
     elif n_rows < _LARGE:
@@ -100,8 +114,7 @@ def settings_for(
         )  # fmt: skip
     else:
         found = Settings()
-    if n_features > _WIDEST:
-        found = replace(found, kinds=tuple(kind for kind in found.kinds if kind != SYMMETRIC))
+    found = replace(found, kinds=_kinds(n_rows, n_outputs, n_features))
     if n_outputs > _MANY_CLASSES:
         found = replace(found, learning_rate=0.3 if n_rows < _LARGE else 0.1)
     if quality == "fast":
@@ -109,7 +122,17 @@ def settings_for(
     if quality == "best":
         return replace(
             found, learning_rate=found.learning_rate / 2, most_rounds=2 * found.most_rounds,
+            common_rate=found.common_rate / 2, common_rounds=2 * found.common_rounds,
             patience=2 * found.patience, used_folds=max(found.used_folds, 3), in_turn=False,
             kinds=tuple(dict.fromkeys((PLAIN, RANDOM_CUTS, *found.kinds))), members=8,
         )  # fmt: skip
     return found
+
+
+def _kinds(n_rows: int, n_outputs: int, n_features: int) -> tuple[str, ...]:
+    """Return the kinds of boosters to try."""
+    several = n_outputs > 1  # classes
+    if n_rows < _SMALL:
+        return (COMMON if several else PLAIN, RANDOM_CUTS)
+    wanted = {PLAIN: True, SYMMETRIC: n_features <= _WIDEST, COMMON: several}
+    return tuple(kind for kind, holds in wanted.items() if holds)

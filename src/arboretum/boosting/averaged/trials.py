@@ -64,7 +64,7 @@ def run_trial(
     settings, objective = ground.settings, ground.objective
     booster = ground.booster(kind, fold.rows, seed, n_jobs)
     patience, margins, curve = Patience(settings.patience), fold.scorer(booster.base), []
-    for m in range(settings.most_rounds):
+    for m in range(settings.rounds(kind)):
         booster.round()
         curve.append(_loss(objective, fold.truth, metric, margins(booster)))
         if patience.has_ended(m, curve[-1]) or booster.is_stuck or is_over():

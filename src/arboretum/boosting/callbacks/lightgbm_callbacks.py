@@ -13,7 +13,7 @@ A callback of your own takes a `CallbackEnv`; it is called after a round, or bef
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arboretum.boosting.callbacks.watching import StoppingRule
@@ -29,6 +29,7 @@ __all__ = [
     "EarlyStopException",
     "early_stopping",
     "log_evaluation",
+    "own_callback",
     "record_evaluation",
     "reset_parameter",
 ]
@@ -57,7 +58,8 @@ class CallbackEnv(NamedTuple):
     Attributes
     ----------
     model : Running
-        The model in the making; ``model.reset_parameter({...})`` changes parameters.
+        The model in the making; ``model.reset_parameter({...})`` changes parameters. What a callback sets on
+        it is set on `booster_` after the fit.
     params : dict
         All parameters of the estimator.
     iteration, begin_iteration, end_iteration : int
@@ -91,7 +93,7 @@ class EarlyStopException(Exception):
 
 
 # ---------------------------------------------------------------------- the four
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # hashable, whatever its values
 class early_stopping:
     """Stop when a metric has not become better for some rounds.
 
@@ -107,7 +109,8 @@ class early_stopping:
     verbose : bool, default=True
         Print when and why the training ended.
     min_delta : float or list of float, default=0.0
-        By how much a value must be better than the best so far; a list has one number per metric.
+        By how much a value must be better than the best so far; a list has one number per metric, or one for
+        all of them.
 
     Examples
     --------
@@ -140,14 +143,25 @@ class early_stopping:
 
     def rule(self, training: Iterable[str]) -> FollowAll:
         """Return the rule that follows all tables but those with training rows."""
+        least = self.min_delta
+        if not isinstance(least, int | float) and len(least) < 2:
+            least = next(iter(least), 0.0)
         return FollowAll(
             self.stopping_rounds,
-            self.min_delta,
+            least,
             follow_all=True,
             left_out=frozenset(training),
             first_only=self.first_metric_only,
             verbose=self.verbose,
         )
+
+
+def own_callback(callback: Any) -> Any:
+    """Return a callback; LightGBM's own object of early stopping as an `early_stopping`."""
+    names = [one.name for one in fields(early_stopping)]
+    if isinstance(callback, early_stopping) or not all(hasattr(callback, name) for name in names):
+        return callback
+    return early_stopping(**{name: getattr(callback, name) for name in names})
 
 
 @dataclass
@@ -185,7 +199,7 @@ class log_evaluation:
             print(_line(env.iteration, results), flush=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class record_evaluation:
     """Keep all metrics in a dict, ``eval_result[table][metric]`` is a list; earlier entries are removed."""
 
@@ -268,6 +282,11 @@ class Running:
         """Return the number of trees."""
         return self.watch.booster.n_trees
 
+    @property
+    def boosters(self) -> list[Running]:
+        """The models in the making: this one. LightGBM's own `reset_parameter` changes them."""
+        return [self]
+
 
 class Calls:
     """Calls LightGBM's kind of callbacks between rounds, and prints how early stopping ended.
@@ -295,7 +314,17 @@ class Calls:
         self.early = [one for one in ordered if getattr(one, "before_iteration", False)]
         self.late = [one for one in ordered if not getattr(one, "before_iteration", False)]
         self.params, self.rounds, self.change = params, rounds, change
+        self.running: Running | None = None
         self.stopped: tuple[int, float] | None = None  # by a callback: the best round, its metric
+        self.best_score: dict[str, dict[str, float]] = {}  # of that round
+
+    @property
+    def noted(self) -> dict[str, Any]:
+        """What callbacks have set on the model."""
+        if self.running is None:
+            return {}
+        own = [one.name for one in fields(Running)]
+        return {name: value for name, value in vars(self.running).items() if name not in own}
 
     @property
     def is_idle(self) -> bool:
@@ -304,8 +333,8 @@ class Calls:
 
     def _env(self, watch: Watch, m: int, results: list[Result] | None) -> CallbackEnv:
         first = watch.first
-        running = Running(watch, self.change)
-        return CallbackEnv(running, self.params, m, first, first + self.rounds, results)
+        self.running = self.running or Running(watch, self.change)
+        return CallbackEnv(self.running, self.params, m, first, first + self.rounds, results)
 
     def before_training(self, model: Watch) -> Any:
         """Print what early stopping waits for."""
@@ -346,6 +375,8 @@ class Calls:
             results = list(stop.best_score or ())
             value = float(results[0][2]) if results else float("nan")
             self.stopped = int(stop.best_iteration), value
+            for table, metric, figure, *_ in results:
+                self.best_score.setdefault(table, {})[metric] = figure
             return True
         return False
 

@@ -9,6 +9,7 @@ dialect, or from a user's function.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -214,6 +215,8 @@ class Watch:
     stopping : list of StoppingRule
     callbacks : list
         Objects with the methods of xgboost_callbacks.py, each of which may be missing.
+    model_so_far : function or None
+        Returns an estimator with the trees so far; callbacks may call all methods of its booster.
 
     Attributes
     ----------
@@ -230,10 +233,12 @@ class Watch:
         held_out: Sequence[HeldOut] = (),
         stopping: Sequence[StoppingRule] = (),
         callbacks: Sequence[Any] = (),
+        model_so_far: Callable[[Watch], Any] | None = None,
     ) -> None:
-        self.booster, self.held_out = booster, list(held_out)
+        self.booster, self.held_out, self.model_so_far = booster, list(held_out), model_so_far
         self.stopping, self.callbacks, self.first = stopping, list(callbacks), booster.n_rounds
         self.history: History = {}
+        self.texts: dict[str, Any] = {}  # set by callbacks
         self.larger: dict[str, bool] = {}
         self.values: dict[str, list[MetricValue]] = {}
 
@@ -247,6 +252,9 @@ class Watch:
     def begin(self) -> None:
         """Call the callbacks at the start of the training."""
         self._call("before_training")
+        for callback in self.callbacks:
+            if hasattr(callback, "_is_cv"):  # Optuna's takes all but XGBoost's Booster for folds
+                callback._is_cv = False
 
     def before(self, m: int) -> bool:
         """Call the callbacks before round ``m``; return True if one wants to stop."""
@@ -270,8 +278,8 @@ class Watch:
         given = table.truth, booster.objective.predict(margin), margin
         values = [one for measure in booster.recipe.metrics for one in measure(*given)]
         for one in values:
-            if np.isnan(one.value) and table.name not in self.history:  # later, nothing is lost
-                raise DataError(
+            if np.isnan(one.value) and table.name not in self.history:  # once
+                warn_caller(
                     f"{one.name} of {table.name!r} is NaN: it is not defined for these rows"
                 )
         return values
@@ -325,12 +333,33 @@ class Watch:
         """Return how many rounds there are."""
         return self.booster.n_rounds
 
+    def __getattr__(self, name: str) -> Any:
+        """Return another attribute of the booster with the trees so far."""
+        make = vars(self).get("model_so_far")
+        if make is None or name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(make(self).get_booster(), name)
+
+    def __getitem__(self, rounds: Any) -> Any:
+        return self.copy()[rounds]
+
+    def __len__(self) -> int:
+        return self.num_boosted_rounds()
+
+    def __reduce__(self) -> Any:
+        """Pickle the booster with the trees so far."""
+        return copy.copy, (self.copy(),)
+
+    def set_attr(self, **texts: Any) -> None:
+        """Keep texts with the model; see `XGBBooster.set_attr`."""
+        self.texts.update(texts)
+
     def set_param(self, name: str, value: Any) -> None:
         """Change a parameter from the next round on; ``learning_rate`` (``eta``) can be changed."""
         if name not in ("learning_rate", "eta"):
             raise ParameterError(f"only learning_rate can change between rounds, not {name!r}")
-        if not (isinstance(value, int | float) and np.isfinite(value) and value > 0):
-            raise ParameterError(f"learning_rate must be a number > 0, got {value!r}")
+        if not (isinstance(value, int | float) and np.isfinite(value) and value >= 0):
+            raise ParameterError(f"learning_rate must be a number >= 0, got {value!r}")
         plan = self.booster.plan  # the mean of parallel trees counts
         self.booster.plan = replace(plan, learning_rate=float(value) / plan.n_parallel)
 
@@ -360,7 +389,10 @@ class TrainingLoss:
         plan, n = booster.plan, len(booster.training.y)
         self.booster = booster
         self.is_followed = (
-            booster.objective.name in _OBJECTIVES and plan.dart is None and not plan.averaged
+            booster.objective.name in _OBJECTIVES
+            and booster.objective.n_targets == 1
+            and plan.dart is None
+            and not plan.averaged
         )
         self._rows = np.arange(0, n, max(-(-n // _ROWS), 1))
         self._seen: list[tuple[int, float]] = []  # rounds, loss

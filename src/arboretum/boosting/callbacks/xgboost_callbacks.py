@@ -1,19 +1,31 @@
 """XGBoost's callbacks: objects that are called before and after training, and every round.
 
 They are public as `arboretum.callback`. LightGBM's, which are functions, are in lightgbm_callbacks.py.
+
+Objects of XGBoost's own classes work, too: the `Watch` that callbacks get has the methods of a Booster. Of
+its `EarlyStopping` only the settings are read, because it refuses to cut other models than its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arboretum.boosting.callbacks.watching import StoppingRule
+from arboretum.errors import ParameterError
 
 if TYPE_CHECKING:
     from arboretum.boosting.callbacks.watching import History, Watch
 
-__all__ = ["EarlyStopping", "EvaluationMonitor", "LearningRateScheduler", "TrainingCallback"]
+__all__ = [
+    "EarlyStopping",
+    "EvaluationMonitor",
+    "LearningRateScheduler",
+    "TrainingCallback",
+    "TrainingCheckPoint",
+    "own_callback",
+]
 
 
 class TrainingCallback:
@@ -57,8 +69,8 @@ class EarlyStopping(TrainingCallback):
 
     def __init__(
         self,
-        *,
         rounds: int,
+        *,
         metric_name: str | None = None,
         data_name: str | None = None,
         maximize: bool | None = None,
@@ -85,10 +97,11 @@ class EvaluationMonitor(TrainingCallback):
     Parameters
     ----------
     period : int, default=1
+    logger : function of a text, default=print
     """
 
-    def __init__(self, period: int = 1) -> None:
-        self.period = period
+    def __init__(self, period: int = 1, logger: Callable[[str], Any] | None = None) -> None:
+        self.period, self.logger = period, logger
         self._waiting = ""
 
     def after_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
@@ -104,7 +117,10 @@ class EvaluationMonitor(TrainingCallback):
 
     def after_training(self, model: Watch) -> Any:
         if self._waiting:
-            print(self._waiting, flush=True)
+            if self.logger is None:
+                print(self._waiting, flush=True)
+            else:
+                self.logger(self._waiting + "\n")  # as XGBoost calls it
         self._waiting = ""
 
 
@@ -123,3 +139,56 @@ class LearningRateScheduler(TrainingCallback):
         rates = self.learning_rates
         model.set_param("learning_rate", rates(epoch) if callable(rates) else rates[epoch])
         return False
+
+
+class TrainingCheckPoint(TrainingCallback):
+    """Write the model to a file every few rounds: ``model_100.arb``, ``model_200.arb``.
+
+    ``fit(..., save_snapshot=path, resume=True)`` also continues an interrupted fit.
+
+    Parameters
+    ----------
+    directory : path
+    name : str, default="model"
+    as_pickle : False
+        Files are arboretum's own; pickles run code when they are read.
+    interval : int, default=100
+    """
+
+    default_format = "arb"
+
+    def __init__(
+        self, directory: Any, name: str = "model", as_pickle: bool = False, interval: int = 100
+    ) -> None:
+        if as_pickle:
+            raise ParameterError(
+                "as_pickle must be False: a checkpoint is a model file, which arboretum.load reads"
+            )
+        self.directory, self.name, self.interval = directory, name, interval
+        self._waited = 0
+
+    def before_training(self, model: Watch) -> Any:
+        self._waited = 0
+        return model
+
+    def after_iteration(self, model: Watch, epoch: int, evals_log: History) -> bool:
+        if self._waited == self.interval:
+            self._waited = 0
+            model.save_model(Path(self.directory) / f"{self.name}_{epoch}.{self.default_format}")
+        self._waited += 1
+        return False
+
+
+def own_callback(given: Any) -> Any:
+    """Return a callback, XGBoost's `EarlyStopping` as that of this library."""
+    kind = type(given)
+    if kind.__name__ != "EarlyStopping" or not kind.__module__.startswith("xgboost"):
+        return given
+    return EarlyStopping(
+        given.rounds,
+        metric_name=given.metric_name,
+        data_name=given.data,
+        maximize=given.maximize,
+        save_best=given.save_best,
+        min_delta=given._min_delta,
+    )

@@ -55,7 +55,7 @@ class LGBMRegressor(BoostedRegressor, LGBMModel):
     target: ClassVar = "numbers"
     usual_objective: ClassVar = "regression"
 
-    def fit(
+    def fit(  # type: ignore[override]
         self,
         X: Any,
         y: Any,
@@ -146,7 +146,7 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
     target: ClassVar = "classes"
     usual_objective: ClassVar = "binary"
 
-    def fit(
+    def fit(  # type: ignore[override]
         self,
         X: Any,
         y: Any,
@@ -193,12 +193,12 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
 
     # ------------------------------------------------------------------ predictions
     def _predicted(self, margin: np.ndarray) -> np.ndarray:
-        if isinstance(self.objective_, UserObjective):
+        if isinstance(self._objective, UserObjective):
             return self._probabilities(margin)
         return super()._predicted(margin)
 
     def _probabilities(self, margin: np.ndarray) -> np.ndarray:
-        if isinstance(self.objective_, UserObjective):
+        if isinstance(self._objective, UserObjective):
             warn_caller(
                 "the objective is a function, so the meaning of the scores is unknown: raw scores are "
                 "returned"
@@ -215,6 +215,7 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
         pred_leaf: bool = False,
         pred_contrib: bool = False,
         validate_features: bool = False,
+        **options: Any,
     ) -> np.ndarray:
         """Return the probability of every class, (rows, classes); arguments as for `predict`.
 
@@ -222,7 +223,7 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
         """
         return self._answer(
             X, self._probabilities, raw_score, start_iteration, num_iteration, pred_leaf,
-            pred_contrib, validate_features,
+            pred_contrib, validate_features, **options,
         )  # fmt: skip
 
 
@@ -248,7 +249,7 @@ class LGBMRanker(BoostedRanker, LGBMModel):
     target: ClassVar = "orders"
     usual_objective: ClassVar = "lambdarank"
 
-    def fit(
+    def fit(  # type: ignore[override]
         self,
         X: Any,
         y: Any,

@@ -22,9 +22,23 @@ from arboretum.structure.tree import SUBSET
 if TYPE_CHECKING:
     import pandas as pd
 
+    from arboretum.base.anatomy import Anatomy
     from arboretum.structure.tree import Tree
 
 __all__ = ["LGBMBooster", "leaf_numbers"]
+
+_TEXT = "save_model writes a file that arboretum.load reads, dump_model returns the trees as dicts"
+_ROUNDS = "call fit of the estimator, with init_model to go on from this model"
+_FIGURES = "give tables to fit as eval_set, their figures are in evals_result_ of the estimator"
+_MISSING = {
+    "model_to_string": _TEXT,
+    "model_from_string": _TEXT,
+    "update": _ROUNDS,
+    "rollback_one_iter": _ROUNDS,
+    "reset_parameter": _ROUNDS,
+    "set_leaf_output": "refit returns the same trees with other values",
+    **dict.fromkeys(("add_valid", "eval", "eval_train", "eval_valid"), _FIGURES),
+}
 
 
 def leaf_numbers(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
@@ -56,6 +70,9 @@ class LGBMBooster:
 
     def __init__(self, model: Any) -> None:
         self.model = model
+
+    def _anatomy(self) -> Anatomy:
+        return self.model._anatomy()
 
     def __repr__(self) -> str:
         return f"LGBMBooster({self.num_trees()} trees, {self.num_feature()} columns)"
@@ -112,12 +129,80 @@ class LGBMBooster:
             return importance["total_gain"]
         return importance["weight"].astype(np.int32)
 
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters of the model, also by other names under which they were given."""
+        return self.model.get_params(deep=False)
+
+    def get_leaf_output(self, tree_id: int, leaf_id: int) -> float:
+        """Return the value that a leaf of a tree adds to the score, by LightGBM's number of the leaf."""
+        tree, value = self._tree(tree_id)
+        split, leaf = leaf_numbers(tree)
+        found = np.flatnonzero((split < 0) & (leaf == leaf_id))
+        if not len(found):
+            leaves = int((split < 0).sum())
+            raise ParameterError(f"tree {tree_id} has leaves 0 to {leaves - 1}, got {leaf_id}")
+        return float(value[found[0]])
+
+    def get_split_value_histogram(
+        self, feature: int | str, bins: int | str | None = None, xgboost_style: bool = False
+    ) -> Any:
+        """Return how often thresholds of a column lie in each bin: counts and edges as `numpy.histogram`.
+
+        Parameters
+        ----------
+        feature : int or str
+        bins : int, str or None
+            As for `numpy.histogram`; None, or more bins than thresholds: one bin for each threshold.
+        xgboost_style : bool
+            Return a table with the columns SplitValue and Count, without empty bins.
+        """
+        f = self.feature_name().index(feature) if isinstance(feature, str) else int(feature)
+        if self.model.schema_.columns[f].kind == "categorical":
+            raise ParameterError(f"{feature!r} is a category: its splits have no thresholds")
+        trees = self.model.ensemble_.trees
+        values = np.concatenate([tree.threshold[tree.feature == f] for tree in trees])
+        if bins is None or isinstance(bins, int):
+            distinct = len(np.unique(values))
+            bins = max(distinct if bins is None else min(bins, distinct), 1)
+        counts, edges = np.histogram(values, bins=bins)
+        if not xgboost_style:
+            return counts, edges
+        import pandas as pd
+
+        table = pd.DataFrame({"SplitValue": edges[1:], "Count": counts})
+        return table[table["Count"] > 0]
+
+    def refit(
+        self,
+        data: Any,
+        label: Any,
+        decay_rate: float = 0.9,
+        *,
+        weight: Any = None,
+        group: Any = None,
+        init_score: Any = None,
+    ) -> LGBMBooster:
+        """Return the same trees with values that follow other rows.
+
+        Parameters
+        ----------
+        data, label : table and its labels
+        decay_rate : float between 0 and 1
+            A value becomes ``decay_rate`` times the old one and the rest of the one that these rows give.
+        weight, group, init_score : arrays
+            As ``sample_weight``, ``group`` and ``init_score`` of `fit`.
+        """
+        from arboretum.boosting.lightgbm.refit import refitted
+
+        return LGBMBooster(refitted(self.model, data, label, decay_rate, weight, group, init_score))
+
     def predict(self, X: Any, **arguments: Any) -> np.ndarray:
         """Return numbers or probabilities; for two classes that of the second.
 
         Arguments as for `predict` of the model.
         """
-        return self.model._answer(X, self.model.objective_.predict, **arguments)
+        return self.model._answer(X, self.model._objective.predict, **arguments)
 
     def save_model(self, path: Any) -> LGBMBooster:
         """Write the model to a file that `arboretum.load` reads."""
@@ -135,11 +220,89 @@ class LGBMBooster:
         lines = [line for t in range(self.num_trees()) for line in self._lines(t)]
         return pd.DataFrame(lines)
 
-    def _lines(self, t: int) -> list[dict[str, Any]]:
+    def dump_model(
+        self,
+        num_iteration: int | None = None,
+        start_iteration: int = 0,
+        importance_type: str = "split",
+    ) -> dict[str, Any]:
+        """Return the trees as nested dicts, as LightGBM does.
+
+        Parameters
+        ----------
+        num_iteration, start_iteration : int
+            How many rounds, and the first one; None and numbers below 1: up to the best one after early
+            stopping, else all.
+        importance_type : {"split", "gain"}
+        """
+        start, per_round = max(start_iteration, 0), self.num_model_per_iteration()
+        end = self.model._last_round(num_iteration, start)
+        trees = range(self.num_trees())[
+            start * per_round : None if end is None else end * per_round
+        ]
+        names, ensemble = self.feature_name(), self.model.ensemble_
+        worth = self.feature_importance(importance_type, num_iteration).tolist()
+        return {
+            "name": "tree",
+            "num_class": ensemble.n_outputs,
+            "num_tree_per_iteration": per_round,
+            "max_feature_idx": len(names) - 1,
+            "objective": self.model._objective.name,
+            "average_output": ensemble.averaged,
+            "feature_names": names,
+            "feature_importances": {name: value for name, value in zip(names, worth) if value},
+            "pandas_categorical": self.pandas_categorical,
+            "tree_info": [self._dumped(t) for t in trees],
+        }
+
+    @property
+    def pandas_categorical(self) -> list[list[Any]]:
+        """The categories of every column that has some."""
+        columns = self.model.schema_.columns
+        return [list(one.categories) for one in columns if one.categories is not None]
+
+    def _dumped(self, t: int) -> dict[str, Any]:
+        lines = {line["node_index"]: line for line in self._lines(t)}
+        names = self.feature_name()
+
+        def nested(name: str) -> dict[str, Any]:
+            line, number = lines[name], int(name.rpartition("-")[2][1:])
+            kind = "leaf" if line["left_child"] is None else "internal"
+            known = {f"{kind}_{key}": line[key] for key in ("value", "weight", "count")}
+            if kind == "leaf":
+                return {"leaf_index": number, **known}
+            return {
+                "split_index": number,
+                "split_feature": names.index(line["split_feature"]),
+                **{
+                    k: line[k] for k in ("split_gain", "threshold", "decision_type", "missing_type")
+                },
+                "default_left": line["missing_direction"] == "left",
+                **known,
+                "left_child": nested(line["left_child"]),
+                "right_child": nested(line["right_child"]),
+            }
+
+        return {
+            "tree_index": t,
+            "num_leaves": sum(line["left_child"] is None for line in lines.values()),
+            "num_cat": sum(line["decision_type"] == "==" for line in lines.values()),
+            "tree_structure": nested(next(iter(lines))),
+        }
+
+    def __getattr__(self, name: str) -> Any:
+        hint = f": {_MISSING[name]}" if name in _MISSING else ""
+        raise AttributeError(f"booster_ has no {name}{hint}", name=name, obj=self)
+
+    def _tree(self, t: int) -> tuple[Tree, np.ndarray]:
+        """Return a tree and what each of its nodes adds to the score."""
         ensemble = self.model.ensemble_
         tree, output = ensemble.trees[t], ensemble.output_of(t)
         base = ensemble.base[output] if ensemble.averaged or t < ensemble.per_round else 0.0
-        value = tree.value[:, 0, 0] * ensemble.weights[t] + base
+        return tree, tree.value[:, 0, 0] * ensemble.weights[t] + base
+
+    def _lines(self, t: int) -> list[dict[str, Any]]:
+        tree, value = self._tree(t)
         split, leaf = leaf_numbers(tree)
         names = [
             f"{t}-S{split[n]}" if split[n] >= 0 else f"{t}-L{leaf[n]}" for n in range(len(split))
@@ -155,7 +318,8 @@ class LGBMBooster:
                 left = int(tree.first_child[node])
                 line |= {"left_child": names[left], "right_child": names[left + 1]}
                 waiting += [(left + 1, depth + 1, names[node]), (left, depth + 1, names[node])]
-            line |= {"value": value[node], "weight": tree.weight[node], "count": tree.count[node]}
+            line |= {"value": float(value[node]), "weight": float(tree.weight[node])}
+            line["count"] = int(tree.count[node])
             lines.append(line)
         return lines
 

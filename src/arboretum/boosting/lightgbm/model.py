@@ -1,44 +1,75 @@
-"""What LightGBM's three estimators share: parameters, their effect on a fit, and predictions."""
+"""`LGBMModel`, the base of LightGBM's estimators: parameters, and their effect on a fit."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from arboretum.base import parameters as p
-from arboretum.boosting.callbacks.lightgbm_callbacks import Calls, early_stopping
+from arboretum.boosting.callbacks.lightgbm_callbacks import Calls, early_stopping, own_callback
 from arboretum.boosting.lightgbm import recipe as recipes
-from arboretum.boosting.lightgbm.booster import LGBMBooster, leaf_numbers
+from arboretum.boosting.lightgbm.answers import LGBMAnswers
 from arboretum.boosting.lightgbm.parameters import ALIASES, ATTRIBUTES, PARAMETERS, PASSED
-from arboretum.boosting.lightgbm.tables import FitArguments, category_settings
-from arboretum.boosting.names.passed import PeerNames
-from arboretum.boosting.second_order.boosted_model import BoostedModel, squeezed
+from arboretum.boosting.lightgbm.tables import (
+    Evaluation,
+    FitArguments,
+    by_output,
+    category_settings,
+)
 from arboretum.boosting.second_order.fit import FitRequest, GivenTable, requested_snapshot, seed_of
 from arboretum.data.checks import warn_caller
-from arboretum.errors import DataError, ModelFileError, ParameterError
-from arboretum.io.values import whole
+from arboretum.data.target import numbers
+from arboretum.errors import ParameterError
 
 if TYPE_CHECKING:
     from arboretum.boosting.callbacks.lightgbm_callbacks import FollowAll
+    from arboretum.boosting.second_order.boosted_model import BoostedModel
 
 __all__ = ["LGBMModel"]
 
 
-class LGBMModel(PeerNames, BoostedModel):
-    """What LightGBM's three estimators share."""
+class LGBMModel(LGBMAnswers):
+    """The base of LightGBM's estimators, and a model of any objective.
+
+    As an estimator of its own it takes ``y`` as numbers and needs an ``objective``; classes are numbered from
+    0, and more than two need ``num_class``. `predict` returns what the objective predicts, such as
+    probabilities.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
+    Examples
+    --------
+    >>> X, y = [[1.0], [2.0], [3.0], [4.0]] * 10, [0, 0, 1, 1] * 10
+    >>> LGBMModel(objective="binary", n_estimators=50).fit(X, y).predict([[1.5], [3.5]]).round(1)
+    array([0., 1.])
+    """
 
     dialect: ClassVar[str] = "lightgbm"
-    target: ClassVar[str]  # "classes", "numbers" or "orders"
-    usual_objective: ClassVar[str]
+    target: ClassVar[str] = "any"  # "classes", "numbers" or "orders"
+    usual_objective: ClassVar[str] = ""
     _cover: ClassVar[str] = (
         "count"  # LightGBM's contributions use counts of rows, not their weights
     )
     _aliases: ClassVar = ALIASES
     _passed: ClassVar = PASSED
+    _later: ClassVar = {
+        "objective_seed": 5,
+        "pred_early_stop": False,
+        "pred_early_stop_freq": 10,
+        "pred_early_stop_margin": 10.0,
+        "zero_as_missing": False,
+    }
     _parameters: ClassVar = PARAMETERS
     _attributes: ClassVar = ATTRIBUTES
     _free_to_change: ClassVar = frozenset(
@@ -51,9 +82,6 @@ class LGBMModel(PeerNames, BoostedModel):
             "unseen",
         }
     )
-
-    bundles_: list[list[str]]
-    best_score_: dict[str, dict[str, float]]
 
     def __init__(  # one argument per parameter: scikit-learn reads the signature
         self,
@@ -132,21 +160,80 @@ class LGBMModel(PeerNames, BoostedModel):
         force_col_wise: bool = False,
         force_row_wise: bool = False,
         verbosity: int | None = None,
+        zero_as_missing: bool = False,
+        objective_seed: int = 5,
+        pred_early_stop: bool = False,
+        pred_early_stop_freq: int = 10,
+        pred_early_stop_margin: float = 10.0,
         categorical_features: Any = None,
         ordinal_features: Any = None,
         unseen: str = "missing",
+        **kwargs: Any,
     ) -> None:
-        p.take_arguments(locals())
+        p.take_arguments(locals())  # kwargs are other names, translated before
 
     # ------------------------------------------------------------------ fitting
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        init_score: Any = None,
+        group: Any = None,
+        eval_set: Sequence[tuple[Any, Any]] | None = None,
+        eval_names: Sequence[str] | None = None,
+        eval_sample_weight: Sequence[Any] | None = None,
+        eval_init_score: Sequence[Any] | None = None,
+        eval_group: Sequence[Any] | None = None,
+        eval_metric: Any = None,
+        feature_name: Any = "auto",
+        categorical_feature: Any = "auto",
+        callbacks: Sequence[Callable[..., Any]] | None = None,
+        init_model: Any = None,
+        *,
+        eval_X: Any = None,
+        eval_y: Any = None,
+    ) -> Self:
+        """Boost.
+
+        Parameters
+        ----------
+        group, eval_group : arrays
+            As for `LGBMRanker.fit`.
+        X, y, …
+            As for `LGBMRegressor.fit`.
+        """
+        if self.objective is None:
+            raise ParameterError(
+                "LGBMModel has no usual objective: give objective=, or use LGBMRegressor, LGBMClassifier or "
+                "LGBMRanker"
+            )
+        groups = None if group is None else np.asarray(group)
+        training = GivenTable(X, y, sample_weight, by_output(init_score, y), groups)
+        evaluated = Evaluation(
+            eval_set, eval_names, eval_sample_weight, None, eval_init_score, eval_group,
+            eval_X, eval_y,
+        )  # fmt: skip
+        arguments = FitArguments(
+            eval_metric, feature_name, categorical_feature, callbacks, init_model
+        )
+        return self._boost(training, evaluated.tables(training), arguments)
+
+    def _labels(self, y: Any, n_rows: int) -> np.ndarray:
+        values, _ = numbers(y, n_rows=n_rows, estimator_name=type(self).__name__)
+        return np.ascontiguousarray(values[:, 0])
+
     def _boost(
         self, training: GivenTable, held_out: list[GivenTable], arguments: FitArguments
     ) -> Self:
         """Check the arguments, learn, and keep LightGBM's attributes of a fit."""
+        self._warn_of_other_names()
         self._check_parameters()
         if recipes.is_forest(self) and training.base_margin is not None:
             raise ParameterError("boosting_type='rf' takes no init_score")
-        others = [one for one in arguments.callbacks or () if not isinstance(one, early_stopping)]
+        given = [own_callback(one) for one in arguments.callbacks or ()]
+        arguments = replace(arguments, callbacks=given)
+        others = [one for one in given if not isinstance(one, early_stopping)]
         named = self.get_params(deep=False) if others else {}  # only callbacks read them
         calls = Calls(others, named, int(self.n_estimators), recipes.Changing(self))
         recipe = partial(
@@ -165,6 +252,7 @@ class LGBMModel(PeerNames, BoostedModel):
                     self._stopping(training, held_out, arguments),
                     callbacks=[calls],
                     earlier=self._earlier(arguments.init_model),
+                    absent=0.0 if self.zero_as_missing else None,
                     snapshot=requested_snapshot(*arguments.snapshot),
                     sample=recipes.bin_sample(self, seed_of(self.random_state)),
                     bar=(self.verbosity or 0) >= 2,
@@ -177,8 +265,18 @@ class LGBMModel(PeerNames, BoostedModel):
         names, bins = self.feature_name_, watch.booster.table.bins
         assert bins is not None
         self.bundles_ = [[names[f] for f in sorted(group)] for group in bins.bundles()]
-        self.best_score_ = self._best_metrics()
+        self.best_score_ = calls.best_score or self._best_metrics()
+        self._set_by_callbacks = calls.noted
         return self._end_fit(self.interrupted_)
+
+    def _warn_of_other_names(self) -> None:
+        """Warn as LightGBM does of other names that count instead of an argument."""
+        used = [name for name in self._other_names if ALIASES[name] in ("objective", "eval_at")]
+        if self.target == "orders" and self.eval_at is not None and not used:
+            used = ["eval_at"]
+        for name in used:
+            own = ALIASES.get(name, name)
+            warn_caller(f"Found {name!r} in params. Will use it instead of {own!r} argument")
 
     def _columns(self, arguments: FitArguments) -> dict[str, Any]:
         """Return the user's settings of the columns, as `learn_schema` takes them."""
@@ -197,7 +295,7 @@ class LGBMModel(PeerNames, BoostedModel):
             raise ParameterError(
                 f"class_weight of {type(self).__name__} must be None: it has no classes"
             )
-        if self.bagging_by_query and self.target != "orders":
+        if self.bagging_by_query and self.target not in ("orders", "any"):
             raise ParameterError("bagging_by_query draws groups of rows: it is only for LGBMRanker")
 
     def _earlier(self, given: Any) -> BoostedModel | None:
@@ -237,164 +335,3 @@ class LGBMModel(PeerNames, BoostedModel):
                 warn_caller(reason)
             return []
         return [one.rule(own) for one in wanted]
-
-    def _best_metrics(self) -> dict[str, dict[str, float]]:
-        """Return the metrics of the best round, or else of the last."""
-        at = -1 if self._best is None else self._best[0] - self._first_round
-        return {
-            table: {name: values[at] for name, values in by_name.items()}
-            for table, by_name in self.evals_result_.items()
-        }
-
-    def _threads(self) -> int:
-        from arboretum.engine.parallel import effective_jobs
-
-        return effective_jobs(self.n_jobs or None)
-
-    # ------------------------------------------------------------------ predictions
-    def _last_round(self, num_iteration: int | None, start: int = 0) -> int | None:
-        """Return the end of the rounds to use; None: all rounds."""
-        if num_iteration is None:
-            return self._best_end if start <= 0 else None
-        if isinstance(num_iteration, bool) or not isinstance(num_iteration, int | np.integer):
-            raise ParameterError(f"num_iteration must be an int or None, got {num_iteration!r}")
-        return max(start, 0) + int(num_iteration) if num_iteration > 0 else None
-
-    def _answer(
-        self,
-        X: Any,
-        turn: Callable[[np.ndarray], np.ndarray],
-        raw_score: bool = False,
-        start_iteration: int = 0,
-        num_iteration: int | None = None,
-        pred_leaf: bool = False,
-        pred_contrib: bool = False,
-        validate_features: bool = False,
-    ) -> np.ndarray:
-        """Return raw scores, leaves, or the result of ``turn`` on the scores."""
-        self._check_fitted()
-        if isinstance(start_iteration, bool) or not isinstance(start_iteration, int | np.integer):
-            raise ParameterError(f"start_iteration must be an int, got {start_iteration!r}")
-        start = max(int(start_iteration), 0)
-        end = self._last_round(num_iteration, start)
-        if validate_features:
-            self._check_names(X)
-        if pred_leaf:
-            numbers = [leaf_numbers(tree)[1] for tree in self._part(start, end).trees]
-            found = self._leaves(X, start, end)
-            return np.column_stack([own[found[:, t]] for t, own in enumerate(numbers)])
-        if pred_contrib:
-            found = self._contributions_of(X, start, end)
-            if start and not self.ensemble_.averaged:
-                found[:, :, -1] -= self.ensemble_.base
-            return found.reshape(len(found), -1)
-        margin = self._margin(X, start, end)
-        if (
-            start and not self.ensemble_.averaged
-        ):  # the first tree includes the base, as in LightGBM
-            margin = margin - self.ensemble_.base
-        return squeezed(margin) if raw_score else turn(margin)
-
-    def _check_names(self, X: Any) -> None:
-        given = [str(name) for name in getattr(X, "columns", ())]
-        if given and self.schema_.named and given != list(self.schema_.names):
-            raise DataError(
-                f"the columns are {given}, those of training were {list(self.schema_.names)}"
-            )
-
-    def predict(
-        self,
-        X: Any,
-        raw_score: bool = False,
-        start_iteration: int = 0,
-        num_iteration: int | None = None,
-        pred_leaf: bool = False,
-        pred_contrib: bool = False,
-        validate_features: bool = False,
-    ) -> np.ndarray:
-        """Predict.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-        raw_score : bool, default=False
-            Return the raw scores of the trees.
-        start_iteration, num_iteration : int
-            The first round to use, and how many; None and numbers below 1: up to the best one after
-            early stopping, else all.
-        pred_leaf : bool, default=False
-            Return the number of the leaf that each row reaches in each tree.
-        pred_contrib : bool, default=False
-            Return the contribution of every column to the score (SHAP values) and last their base, one
-            class behind the other: (rows, (columns + 1) · outputs). `shap_values` has more options.
-        validate_features : bool, default=False
-            Refuse a table whose columns have other names, or another order, than in training.
-        """
-        return self._answer(
-            X, self._predicted, raw_score, start_iteration, num_iteration, pred_leaf, pred_contrib,
-            validate_features,
-        )  # fmt: skip
-
-    @property
-    def best_iteration_(self) -> int:
-        """The best round, counted from 1; 0 without early stopping."""
-        self._check_fitted()
-        return 0 if self._best is None else self._best[0] + 1
-
-    @property
-    def n_iter_(self) -> int:
-        """Rounds that predictions use."""
-        return self.best_iteration_ or self.ensemble_.n_rounds
-
-    @property
-    def n_estimators_(self) -> int:
-        """Rounds that predictions use."""
-        return self.n_iter_
-
-    @property
-    def n_features_(self) -> int:
-        """Number of columns."""
-        self._check_fitted()
-        return self.n_features_in_
-
-    @property
-    def feature_name_(self) -> list[str]:
-        """Names of the columns; Column_0, … if they have none."""
-        if self._column_names is not None:
-            return self._column_names
-        if self.schema_.named:
-            return list(self.schema_.names)
-        return [f"Column_{f}" for f in range(self.schema_.n_features)]
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """The importance of every column, by ``importance_type``."""
-        self._check_fitted()
-        return self.booster_.feature_importance(self.importance_type)
-
-    @property
-    def booster_(self) -> LGBMBooster:
-        """The trees."""
-        self._check_fitted()
-        return LGBMBooster(self)
-
-    # ------------------------------------------------------------------ keeping
-    def _get_fitted_state(self) -> dict[str, Any]:
-        return {
-            **super()._get_fitted_state(),
-            "column_names": self._column_names,
-            "bundles": self.bundles_,
-            "best_score": self.best_score_,
-            "first_round": self._first_round,
-        }
-
-    def _read_fitted_state(self, state: dict[str, Any]) -> None:
-        super()._read_fitted_state(state)
-        names, bundles = state["column_names"], state["bundles"]
-        if names is not None and len(names) != self.n_features_in_:
-            raise ModelFileError("its names do not fit its columns")
-        if not isinstance(bundles, list) or not isinstance(state["best_score"], dict):
-            raise ModelFileError("its bundles or metrics are damaged")
-        self._column_names, self.bundles_ = names, bundles
-        self.best_score_ = state["best_score"]
-        self._first_round = whole(state, "first_round", 0)

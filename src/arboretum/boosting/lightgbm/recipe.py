@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["Changing", "bin_sample", "check_together", "is_forest", "make_plan", "make_recipe"]
 
 # of a user's objective; the meaning of its scores is unknown
-_USUAL_METRIC = {"classes": "None", "numbers": "l2", "orders": "ndcg"}
+_USUAL_METRIC = {"any": "None", "classes": "logloss", "numbers": "l2", "orders": "ndcg"}
 
 
 def make_recipe(
@@ -52,13 +52,14 @@ def make_recipe(
 ) -> Recipe:
     """Return the recipe; it has metrics only if there are evaluation tables, or metrics are named."""
     schema, n_classes = training.schema, training.n_classes
-    if model.num_class not in (None, 1, n_classes):
+    if model.target == "any":
+        n_classes = model.num_class
+    elif model.num_class not in (None, 1, n_classes):
         raise DataError(f"num_class is {model.num_class}, y holds {n_classes or 1} classes")
-    objective = LIGHTGBM.find_objective(
-        _objective_name(model, n_classes),
-        n_classes,
-        **LIGHTGBM.settings_of(model, "objectives"),
-    )
+    name, settings = _objective_name(model, n_classes), LIGHTGBM.settings_of(model, "objectives")
+    if callable(name) or LIGHTGBM.objective_names.get(name) != "rank_xendcg":
+        del settings["objective_seed"]  # others have no draws: their files hold no seed
+    objective = LIGHTGBM.find_objective(name, n_classes, **settings)
     plan = make_plan(model, schema, seed, n_jobs)
     given = training.base_margin is not None  # not part of the model, as in LightGBM
     named = evaluates or arguments.eval_metric is not None or model.metric is not None
@@ -80,11 +81,13 @@ def _objective_name(model: LGBMModel, n_classes: int | None) -> str | Callable[.
     name = model.objective
     if name is None:
         return "multiclass" if (n_classes or 1) > 2 else model.usual_objective
-    if callable(name):
+    if callable(name) or model.target == "any":
         return name
     known = LIGHTGBM.predicts(name)
     if model.target == "orders" and known != "orders":
-        raise ParameterError(f"LGBMRanker takes objective 'lambdarank' or a function, got {name!r}")
+        raise ParameterError(
+            f"LGBMRanker takes objective 'lambdarank', 'rank_xendcg' or a function, got {name!r}"
+        )
     others = {"classes": "LGBMClassifier", "orders": "LGBMRanker"}
     if model.target == "numbers" and known in others:
         raise ParameterError(f"objective {name!r} does not predict numbers: use {others[known]}")
@@ -139,7 +142,7 @@ def check_together(model: Any) -> None:
 def _metrics(model: LGBMModel, arguments: FitArguments, objective: Objective) -> list[Measure]:
     """Return the metrics of the arguments of fit, those of the model, and functions."""
     settings = LIGHTGBM.settings_of(model, "metrics")
-    if arguments.eval_at is not None:
+    if arguments.eval_at is not None and model.eval_at is None:
         settings["eval_at"] = arguments.eval_at
     wanted, functions = _metric_names(arguments.eval_metric)
     if model.target == "classes":
@@ -149,7 +152,7 @@ def _metrics(model: LGBMModel, arguments: FitArguments, objective: Objective) ->
         raise ParameterError("metric must hold names: give functions to fit as eval_metric")
     if not [one for one in named if one]:
         own = isinstance(objective, UserObjective)
-        usual = _USUAL_METRIC[model.target]
+        usual = _of_classes(_USUAL_METRIC[model.target], objective)
         named = [usual if own else LIGHTGBM.default_metric(objective.name, **settings)]
     names = [one for one in wanted if one not in named] + named
     metrics = LIGHTGBM.find_metrics([one for one in names if one], **settings)

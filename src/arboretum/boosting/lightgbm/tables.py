@@ -42,13 +42,19 @@ class Evaluation:
 
     def tables(self, training: GivenTable) -> list[GivenTable]:
         """Return the tables; that of the training rows is named "training", others "valid_0", …"""
+        given = any(one is not None for one in (self.eval_set, self.eval_X, self.eval_y))
+        if training.groups is not None and given and self.eval_group is None:
+            raise DataError(
+                "eval_group cannot be None if any of eval_set, eval_X, or eval_y are provided: give the "
+                "sizes of the groups of every table"
+            )
         pairs = self._pairs()
         n = len(pairs)
         names = self._each("eval_names", n)
         weights, classes = self._each("eval_sample_weight", n), self._each("eval_class_weight", n)
         scores, groups = self._each("eval_init_score", n), self._each("eval_group", n)
         if training.groups is not None and any(sizes is None for sizes in groups):
-            raise DataError("every table of eval_set needs groups: give eval_group")
+            raise DataError("every table of eval_set needs groups: eval_group holds None")
         tables = []
         for k, (X, y) in enumerate(pairs):
             own = X is training.X and y is training.y
@@ -65,11 +71,15 @@ class Evaluation:
     def _pairs(self) -> list[tuple[Any, Any]]:
         if self.eval_X is not None or self.eval_y is not None:
             if self.eval_set is not None:
-                raise ParameterError("give eval_set, or eval_X and eval_y, not both")
+                raise ParameterError("Specify either 'eval_set' or 'eval_X' and 'eval_y', not both")
             tables = self.eval_X if isinstance(self.eval_X, tuple) else (self.eval_X,)
             labels = self.eval_y if isinstance(self.eval_y, tuple) else (self.eval_y,)
-            if len(tables) != len(labels) or any(one is None for one in (*tables, *labels)):
-                raise ParameterError("eval_X and eval_y must hold as many tables as labels")
+            if any(one is None for one in (*tables, *labels)):
+                raise ParameterError("You must specify eval_X and eval_y, not just one of them.")
+            if len(tables) != len(labels):
+                raise ParameterError(
+                    "If eval_X is a tuple, y_val must be a tuple of same length, and vice versa."
+                )
             return list(zip(tables, labels, strict=True))
         given = self.eval_set
         if given is None:
@@ -85,9 +95,13 @@ class Evaluation:
         given = getattr(self, name)
         if given is None:
             return [None] * n
-        if not isinstance(given, list | tuple) or len(given) != n:
+        if name == "eval_names" and isinstance(given, str):
+            given = [given]
+        if not isinstance(given, list | tuple):
+            raise ParameterError(f"{name} must be a list with an entry for each table of eval_set")
+        if len(given) != n:
             raise ParameterError(
-                f"{name} must be a list with one entry for each of the {n} tables of eval_set"
+                f"Length of {name} ({len(given)}) not equal to length of eval_set ({n})"
             )
         return list(given)
 

@@ -5,15 +5,16 @@ should change (two derivatives per row) and what they mean (the prediction scale
 
     y ─ check ─ start ─► margin ─ derivatives ─► g, h ─► a tree per output ─► margin ─ … ─ predict
 
-`LossObjective` is a loss per output (quantiles, one class against the rest), or one of all outputs
-(softmax). Objectives hold names and numbers, no data; a saved one is stored as its name and parameters.
+`LossObjective` is a loss per output (quantiles, one class against the rest, several targets), or one of
+all outputs (softmax). Objectives hold names and numbers, no data; a saved one is stored as its name and
+parameters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from arboretum.boosting.loss.classes import Logistic, class_shares
 from arboretum.boosting.loss.loss import check_labels, check_weight
 from arboretum.engine import sums
 from arboretum.engine.elementwise import log
+from arboretum.errors import ParameterError
 from arboretum.predict.link import IDENTITY, Link
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray
 
-__all__ = ["LossObjective", "Objective"]
+__all__ = ["LossObjective", "Objective", "targets_of"]
 
 _BLOCK = 1 << 14  # rows of one output: labels, margins and derivatives fit into a core's cache
 _RAREST = {"xgboost": 1e-6, "lightgbm": 1e-15}  # smallest share of a class, for a finite logarithm
@@ -55,7 +57,7 @@ class Objective:
         As given by the user.
     dialect : {"xgboost", "lightgbm"}
     n_outputs : int
-        Trees grown per round: K for K classes, Q for Q quantiles, else 1.
+        Trees grown per round: K for K classes, Q for Q quantiles, T for T targets, else 1.
     n_classes : int or None
     parameters : dict
         The parameters that were set, for `to_state`.
@@ -63,6 +65,8 @@ class Objective:
         A limit of leaf values that the objective needs; 0 for none.
     link : Link
         From margins to predictions.
+    n_targets : int
+        Columns of y: y has shape (n, n_targets) if there are several.
     """
 
     name: str
@@ -72,6 +76,7 @@ class Objective:
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
     max_delta_step: float = 0.0
     link: Link = IDENTITY
+    n_targets: int = 1
 
     def __repr__(self) -> str:
         return repr(self.name)
@@ -80,6 +85,12 @@ class Objective:
     def renew_leaf(self) -> Callable[..., float] | None:
         """How a leaf gets its value from the residuals of its rows, for piecewise linear losses."""
         return None
+
+    def for_targets(self, n: int) -> Self:
+        """Return the objective for n columns of y, each of which has trees of its own."""
+        if self.n_outputs > 1:
+            raise ParameterError(f"objective {self.name!r} is for one target, y has {n} columns")
+        return replace(self, n_outputs=n, n_targets=n)
 
     def check(self, y: Array, weight: Array | None = None, groups: Any = None) -> None:
         """Raise a DataError that names rows with invalid labels or weights."""
@@ -109,7 +120,7 @@ class Objective:
 
         Parameters
         ----------
-        y : float64 array of shape (n,)
+        y : float64 array of shape (n,) or (n, n_targets)
         margin : C-contiguous float64 array of shape (n, n_outputs)
         weight : float64 array of shape (n,), or one per group for ranking, or None
         g, h : C-contiguous float32 arrays of shape (n_outputs, n)
@@ -143,12 +154,19 @@ class Objective:
 
     def to_state(self) -> dict[str, Any]:
         """Return the state for `objective_from_state`, as JSON-able values."""
+        several = {"n_targets": self.n_targets} if self.n_targets > 1 else {}
         return {
             "name": self.name,
             "dialect": self.dialect,
             "n_classes": self.n_classes,
             "parameters": {key: _plain(value) for key, value in self.parameters.items()},
+            **several,
         }
+
+
+def targets_of(y: Array) -> list[Array]:
+    """Return the columns of y."""
+    return [y] if y.ndim == 1 else [np.ascontiguousarray(column) for column in y.T]
 
 
 def _plain(value: Any) -> Any:
@@ -187,22 +205,31 @@ class LossObjective(Objective):
 
     @property
     def _is_one_against_rest(self) -> bool:
-        return self.n_outputs > 1 and isinstance(self.loss, Logistic)
+        return self.n_outputs > self.n_targets and isinstance(self.loss, Logistic)
+
+    def for_targets(self, n: int) -> Self:
+        return replace(super().for_targets(n), losses=self.losses * n)
 
     def check(self, y: Array, weight: Array | None = None, groups: Any = None) -> None:
         check_weight(weight, len(y))
         owner = f"objective {self.name!r}"
         if self.begin == "shares":
             check_labels(y, owner, "whole", self.n_outputs)
-        else:
-            self.loss.check(y, weight, owner, self.domain)
+        for column in () if self.begin == "shares" else targets_of(y):
+            self.loss.check(column, weight, owner, self.domain)
 
     # ------------------------------------------------------------------ the start of the margins
     def start(self, y: Array, weight: Array | None = None) -> Array:
         if self.loss.leaf_step is not None:
-            return np.array([loss.leaf_step(y, 0.0, weight, self.dialect) for loss in self.losses])
+            every = enumerate(self.losses)
+            return np.array(
+                [
+                    loss.leaf_step(self.labels_of(y, k), 0.0, weight, self.dialect)
+                    for k, loss in every
+                ]
+            )
         if self.begin == "mean":
-            mean = sums.mean(y, weight)
+            mean = np.array([sums.mean(column, weight) for column in targets_of(y)])
             return np.full(self.n_outputs, self.link.raw(mean, self._rarest))
         if self.begin == "shares":
             return self._margins_of_shares(class_shares(y, weight, self.n_outputs))
@@ -260,7 +287,7 @@ class LossObjective(Objective):
             "softmax": kernels.SOFTMAX,
         }
         kind = kinds.get(self.loss.kernel)
-        if kind is None or self._is_one_against_rest:
+        if kind is None or self.n_targets > 1 or self._is_one_against_rest:
             return None
         return kernels.LossKernel(kind, *self._settings_for(y)[0])
 
@@ -280,6 +307,8 @@ class LossObjective(Objective):
 
     def labels_of(self, y: Array, output: int) -> Array:
         """Return the labels as one output sees them."""
+        if self.n_targets > 1:
+            return np.ascontiguousarray(y[:, output])
         return (y == output).astype(np.float64) if self._is_one_against_rest else y
 
     @property
@@ -293,7 +322,8 @@ class LossObjective(Objective):
         if len(rows) == 0:
             return 0.0
         weight = None if weight is None else weight[rows]
-        return self.losses[output].leaf_step(y[rows], margin[rows, output], weight, self.dialect)
+        labels = self.labels_of(y[rows], output)
+        return self.losses[output].leaf_step(labels, margin[rows, output], weight, self.dialect)
 
 
 def _balance(loss: Loss, y: Array) -> Loss:

@@ -80,7 +80,7 @@ class RankingObjective(Objective):
                 f"{owner} has gains for labels 0 to {len(self.gains) - 1}: "
                 f"{list_rows(rows)} of y hold more, first {y[rows[0]]:g}; "
                 + (
-                    "set ndcg_exp_gain=False"
+                    "Set `ndcg_exp_gain` to False"
                     if self.dialect == "xgboost"
                     else "give more gains by label_gain"
                 )
@@ -123,7 +123,8 @@ class RankingObjective(Objective):
             if len(uneven):
                 raise DataError(
                     f"objective {self.name!r} weighs whole lists: {list_rows(uneven)} differ from "
-                    "the first row of their group; give one weight per group"
+                    "the first row of their group; give one weight per group, a number of weights equal to "
+                    "the number of query groups"
                 )
             weight = weight[queries.start]
         check_weight(weight, len(queries))

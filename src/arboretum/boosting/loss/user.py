@@ -37,7 +37,7 @@ import numpy as np
 from arboretum.boosting.loss.classes import Logistic, Softmax
 from arboretum.boosting.loss.leaves import Leaves, line_search
 from arboretum.boosting.loss.loss import Loss, check_labels, check_weight
-from arboretum.boosting.loss.objective import Objective, RoundRows
+from arboretum.boosting.loss.objective import Objective, RoundRows, targets_of
 from arboretum.data.checks import list_rows
 from arboretum.errors import DataError, ParameterError
 from arboretum.predict.link import Link
@@ -163,7 +163,8 @@ class UserObjective(Objective):
 
     def check(self, y: Array, weight: Array | None = None, groups: Any = None) -> None:
         """Raise a DataError unless labels and weights are finite."""
-        check_labels(y, f"objective {self.name!r}", "any")
+        for column in targets_of(y):
+            check_labels(column, f"objective {self.name!r}", "any")
         check_weight(weight, len(y))
 
     def start(self, y: Array, weight: Array | None = None) -> Array:

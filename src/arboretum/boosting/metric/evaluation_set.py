@@ -38,7 +38,7 @@ class EvaluationSet:
     Parameters
     ----------
     y, weight, groups
-        As for `Metric.evaluate`.
+        As for `Metric.evaluate`. Columns of y, several targets, count like rows.
 
     Examples
     --------
@@ -49,9 +49,10 @@ class EvaluationSet:
     """
 
     def __init__(self, y: Any, weight: Any = None, groups: Any = None) -> None:
-        self.y = np.asarray(y, np.float64)
-        if self.y.ndim != 1 or len(self.y) == 0:
-            raise DataError(f"y must be one column with at least one row, got shape {self.y.shape}")
+        self.table = np.asarray(y, np.float64)
+        self.y = self.table.ravel()
+        if self.table.ndim not in (1, 2) or len(self.y) == 0:
+            raise DataError(f"y must have at least one row, got shape {self.table.shape}")
         n_rows = len(self.y)
         self.grouped = groups is not None
         self.queries = Queries(groups if self.grouped else [n_rows], n_rows)
@@ -59,10 +60,13 @@ class EvaluationSet:
         self.group_weight: np.ndarray | None = None
         if weight is not None:
             self._take_weight(np.asarray(weight, np.float64))
+        self.row_weight = self.weight if self.table.ndim == 1 else weight
         self._constants: dict[Hashable, Any] = {}
 
     def _take_weight(self, weight: np.ndarray) -> None:
         """Spread weights of groups over their rows, or take the mean of the rows' for a group."""
+        if self.table.ndim > 1 and weight.shape == self.table.shape[:1]:
+            weight = np.repeat(weight, self.table.shape[1])
         if weight.shape == self.y.shape:
             self.weight = weight
             self.group_weight = self.queries.sum(weight) / self.queries.sizes
@@ -83,7 +87,8 @@ class EvaluationSet:
 
     def evaluate(self, metrics: Iterable[Metric], prediction: Any) -> dict[str, float]:
         """Return the value of every metric, by name."""
-        given = Predicted(self, np.asarray(prediction, np.float64))
+        found = np.asarray(prediction, np.float64)
+        given = Predicted(self, found if self.table.ndim == 1 else found.ravel())
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return {metric.name: float(metric.measure(given)) for metric in metrics}
 

@@ -25,7 +25,7 @@ from arboretum.boosting.loss.objective import LossObjective, Objective
 from arboretum.boosting.loss.user import user_objective
 from arboretum.boosting.metric import rows
 from arboretum.boosting.metric.evaluation_set import Measure, Metric
-from arboretum.data.checks import did_you_mean
+from arboretum.data.checks import did_you_mean, warn_caller
 from arboretum.errors import ParameterError
 from arboretum.lazy import cached_property
 
@@ -199,7 +199,7 @@ def _check_class_weights(objective: str, entry: ObjectiveEntry, settings: Settin
     if balanced and weighed:
         raise ParameterError("give is_unbalance or scale_pos_weight, not both")
     if (balanced or weighed) and not entry.weighs_classes:
-        raise ParameterError(
+        warn_caller(
             f"{'is_unbalance' if balanced else 'scale_pos_weight'} has no effect on objective "
             f"{objective!r}: weight rows by sample_weight"
         )

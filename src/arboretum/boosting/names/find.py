@@ -89,7 +89,8 @@ def objective_from_state(state: Mapping[str, Any]) -> Objective:
         if "function" in state:
             return _lost_function(state)
         given = dict(state["parameters"])
-        return find_objective(state["name"], state["dialect"], state["n_classes"], **given)
+        found = find_objective(state["name"], state["dialect"], state["n_classes"], **given)
+        return _of_targets(found, state)
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFileError(f"the objective of the model is invalid: {error}") from error
 
@@ -100,9 +101,18 @@ def _lost_function(state: Mapping[str, Any]) -> UserObjective:
     good = isinstance(state["name"], str) and state["dialect"] in DIALECTS
     if not good or not all(integer(1).allows(n) for n in (n_outputs, n_classes or 1)):
         raise ValueError("its name, dialect or outputs are invalid")
-    return user_objective(
-        None, state["dialect"], n_classes, name=state["name"], n_outputs=n_outputs
-    )
+    found = user_objective(
+        None, state["dialect"], n_classes, name=state["name"],
+        n_outputs=1 if "n_targets" in state else n_outputs,
+    )  # fmt: skip
+    return _of_targets(found, state)
+
+
+def _of_targets(objective: Objective, state: Mapping[str, Any]) -> Any:
+    n = state.get("n_targets", 1)
+    if not integer(1).allows(n):
+        raise ValueError("its number of targets is invalid")
+    return objective if n == 1 else objective.for_targets(n)
 
 
 # ---------------------------------------------------------------------- metrics

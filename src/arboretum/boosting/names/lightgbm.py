@@ -1,6 +1,6 @@
 """LightGBM's names of objectives and metrics.
 
-Left out: cross_entropy_lambda and rank_xendcg, auc_mu (it looks at raw scores). reg_sqrt is left to the
+Left out: cross_entropy_lambda, auc_mu (it looks at raw scores). reg_sqrt is left to the
 user: fit on the root, square the predictions.
 """
 
@@ -13,6 +13,7 @@ import numpy as np
 from arboretum.base.parameters import ParameterRule, flag, integer, list_of, real
 from arboretum.boosting.loss import numbers
 from arboretum.boosting.loss.classes import Logistic, Softmax
+from arboretum.boosting.loss.listwise import ListwiseObjective
 from arboretum.boosting.loss.objective import Objective
 from arboretum.boosting.loss.ranking import RankingObjective
 from arboretum.boosting.metric import ranking, rows
@@ -47,6 +48,7 @@ _SETTINGS = {
     "multi_error_top_k": d.Setting(integer(1), 1, "metrics"),
     "lambdarank_truncation_level": d.Setting(integer(1), 30, "objectives"),
     "lambdarank_norm": d.Setting(flag, True, "objectives"),
+    "objective_seed": d.Setting(integer(0), 5, "objectives"),
 }
 _PLACES_TOO = dict.fromkeys(("ndcg_eval_at", "ndcg_at", "map_eval_at", "map_at"), "eval_at")
 
@@ -91,6 +93,11 @@ def _ranking(base: dict[str, Any], s: Settings) -> Objective:
     )
 
 
+def _listwise(base: dict[str, Any], s: Settings) -> Objective:
+    return ListwiseObjective(**base, seed=int(s["objective_seed"]))
+
+
+_XENDCG = "xendcg xe_ndcg xe_ndcg_mart xendcg_mart"
 _L2 = "regression_l2 l2 mean_squared_error mse l2_root root_mean_squared_error rmse"
 _CLASSES: dict[str, Any] = {"metric": "multi_logloss", "predicts": "classes", "begin": "shares"}
 _WEIGHED: dict[str, Any] = {"balanced": of("is_unbalance"), "weighs_classes": True}
@@ -116,8 +123,8 @@ _OBJECTIVES = {
         Logistic, metric="cross_entropy", predicts="two classes", aliases="xentropy"
     ),
     "lambdarank": d.ObjectiveEntry(_ranking, "ndcg", "orders"),
+    "rank_xendcg": d.ObjectiveEntry(_listwise, "ndcg", "orders", _XENDCG),
 }
-_XENDCG = "rank_xendcg xendcg xe_ndcg xe_ndcg_mart xendcg_mart"
 # The name of an objective is also one of its metric, so those are no aliases here
 _METRICS = {
     "l1": mean(numbers.AbsoluteError),
@@ -140,7 +147,7 @@ _METRICS = {
     "kullback_leibler": metric(rows.divergence, aliases="kldiv"),
     "auc": metric(ranking.binary_roc_auc, larger=True),
     "average_precision": metric(ranking.binary_average_precision, larger=True),
-    "ndcg": metric(ranking.mean_ndcg, True, _XENDCG, k=of("k"), empty=1.0, gains=_gains),
+    "ndcg": metric(ranking.mean_ndcg, True, k=of("k"), empty=1.0, gains=_gains),
     "map": metric(
         ranking.mean_average_precision, True, "mean_average_precision",
         k=of("k"), empty=1.0, binary=False,

@@ -14,14 +14,17 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from arboretum.base.parameters import ParameterRule
+from arboretum.base.parameters import ParameterRule, equal
 from arboretum.base.shared_parameters import TABLE
 from arboretum.data.checks import did_you_mean, warn_caller
 from arboretum.errors import ParameterError
 
 __all__ = ["Absent", "Passed", "PeerNames", "Replaced"]
+
+_COMPARED = (bool, int, float, str, list, tuple, dict)  # values that equal their copies
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,9 @@ class Passed:
         Arguments of `predict` that change nothing here -> the reason.
     renamed : dict
         Former arguments of `predict` -> their name today, and the value as a function of the former one.
+    settles : bool
+        Of several names of a parameter one counts, with a warning if their values differ: another name before
+        the parameter's own, and the first in the list of names before the rest. False: that is an error.
     """
 
     library: str
@@ -68,13 +74,19 @@ class Passed:
     moved: Mapping[str, str] = field(default_factory=dict)
     ignored: Mapping[str, str] = field(default_factory=dict)
     renamed: Mapping[str, tuple[str, Callable[[Any], Any]]] = field(default_factory=dict)
+    settles: bool = False
 
 
 class PeerNames:
-    """Mixin of estimators with the names of another library; `_passed` is its table."""
+    """Mixin of estimators with the names of another library; `_passed` is its table.
+
+    A parameter keeps the other names under which it was given: ``LGBMRegressor(eta=0.1)`` has
+    ``learning_rate`` and ``eta``, in `get_params` and as attributes.
+    """
 
     _passed: ClassVar[Passed]
     _aliases: ClassVar[Mapping[str, str]]
+    _other_names: Mapping[str, Any] = MappingProxyType({})  # other names in use -> the values
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -91,17 +103,74 @@ class PeerNames:
                 setattr(self, name, _default(type(self), name))
         super()._check_parameters()  # type: ignore[misc]
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, also under other names by which they were given."""
+        return super().get_params(deep) | dict(self._other_names)  # type: ignore[misc]
+
     def set_params(self, **params: Any) -> Any:
         """Set parameters by any of their names; return the estimator."""
-        return super().set_params(**understood(type(self), params))  # type: ignore[misc]
+        found, kept = _by_own_names(type(self), understood(type(self), params))
+        super().set_params(**found)  # type: ignore[misc]
+        stays = {k: v for k, v in self._other_names.items() if self._aliases[k] not in found}
+        _keep(self, stays | kept)
+        return self
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            names = vars(self).get("_other_names", {})
+            # else the error of Python, or of a property, once more
+            return names[name] if name in names else object.__getattribute__(self, name)
 
 
 def _taking_scripts(init: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(init)
     def checked(self: Any, *args: Any, **kwargs: Any) -> None:
-        init(self, *args, **understood(type(self), kwargs))
+        found, kept = _by_own_names(type(self), understood(type(self), kwargs))
+        init(self, *args, **found)
+        _keep(self, {**self._other_names, **kept})
 
+    setattr(checked, "__signature__", inspect.signature(init))  # noqa: B010
     return checked
+
+
+def _keep(model: Any, names: dict[str, Any]) -> None:
+    """Note the other names in use; a model without any has no such attribute."""
+    vars(model).pop("_other_names", None)
+    if names:
+        model._other_names = names
+
+
+def _by_own_names(owner: Any, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return parameters by their own names, and the other names among those given.
+
+    A value that differs from its own copy, such as a random generator, keeps no other name: copies of the
+    estimator would disagree.
+    """
+    aliases, passed = owner._aliases, owner._passed
+    kept = {
+        name: value
+        for name, value in given.items()
+        if name in aliases and (callable(value) or value is None or isinstance(value, _COMPARED))
+    }
+    if not passed.settles:
+        return given, kept
+    rank = {name: k for k, name in enumerate(aliases)}
+    found: dict[str, Any] = {}
+    used: dict[str, str] = {}
+    for name in sorted(given, key=lambda one: rank.get(one, len(rank))):
+        own = aliases.get(name, name)
+        if own not in found:
+            found[own], used[own] = given[name], name
+        elif equal(found[own], given[name]):
+            found[own] = given[name]  # the parameter's own name comes last
+        else:
+            rounds = f"{passed.library} will perform up to {found[own]} boosting rounds"
+            warn_caller(
+                f"{owner.__name__}: {used[own]} and {name} are one parameter, {used[own]}={found[own]!r} "
+                "counts" + (f": {rounds}" if own == "n_estimators" else "")
+            )
+    return found, kept
 
 
 # ---------------------------------------------------------------------- parameters

@@ -14,7 +14,7 @@ import copy
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from arboretum.predict.link import both_classes, two_labels, two_shares
 from arboretum.predict.soundness import prove_ensemble
 
 if TYPE_CHECKING:
+    from arboretum.boosting.loss.objective import Objective
     from arboretum.boosting.second_order.fit import FitRequest, GivenTable
     from arboretum.data.matrix import Matrix
     from arboretum.structure.tree import Tree
@@ -55,10 +56,12 @@ class BoostedModel(Interruptible, Explains, Estimator):
     _learned: ClassVar[tuple[str, ...]] = ("ensemble_", "evals_result_", "_best")
     _free_to_change: ClassVar[frozenset[str]]  # parameters that may differ in a resumed fit
     fits_in_parts: ClassVar[bool] = True
+    _by_position: ClassVar[bool] = False  # columns of new tables with other names
 
     n_outputs_: int = 1  # targets
     ensemble_: Ensemble
     evals_result_: History
+    _objective: Objective
 
     # ------------------------------------------------------------------ fitting
     def _fit(self, request: FitRequest) -> Watch:
@@ -76,18 +79,29 @@ class BoostedModel(Interruptible, Explains, Estimator):
         prints = self._prints(training, held_out) if snapshot is not None else {}
         booster = Booster(recipe, training, base, steps.start_margins(recipe, training, base))
         del training  # the booster frees values that it does not need
-        watch = Watch(booster, held_out, request.stopping, request.callbacks)
+        watch = Watch(booster, held_out, request.stopping, request.callbacks, self._so_far)
         done = 0
         if snapshot is not None and state is not None:
             done = snapshot.take_up(watch, state, prints)
         ensemble, interrupted = steps.make_rounds(watch, request, done, prints, type(self).__name__)
         if request.save_best and watch.best is not None:
             ensemble = ensemble.rounds(0, watch.best[0] + 1)
-        self.objective_, self.ensemble_ = recipe.objective, ensemble
-        self.evals_result_, self._best = watch.history, watch.best
-        self.seed_, self._n_rows = recipe.plan.seed, len(booster.training.y)
+        self._take_rounds(watch, ensemble)
         self.interrupted_ = interrupted  # used by `_end_fit`, after the API has kept its own part
         return watch
+
+    def _take_rounds(self, watch: Watch, ensemble: Ensemble) -> None:
+        """Keep what the rounds have made."""
+        booster = watch.booster
+        self._objective, self.ensemble_ = booster.objective, ensemble
+        self.evals_result_, self._best = watch.history, watch.best
+        self.seed_, self._n_rows = booster.recipe.plan.seed, len(booster.training.y)
+
+    def _so_far(self, watch: Watch) -> Self:
+        """Return a model with the rounds so far, for callbacks."""
+        twin = copy.copy(self)
+        twin._take_rounds(watch, steps.trees_so_far(watch.booster))
+        return twin
 
     def _earlier(self, given: Any) -> BoostedModel | None:
         """Return the fitted model to continue from."""
@@ -160,8 +174,8 @@ class BoostedModel(Interruptible, Explains, Estimator):
         from arboretum.boosting.second_order.snapshot import fingerprints
 
         free = self._free_to_change | {"n_jobs", "n_estimators", "callbacks", "verbosity"}
-        named = self.get_params(deep=False).items()
-        return fingerprints(training, held_out, {k: v for k, v in named if k not in free})
+        named = {name: getattr(self, name) for name in self._get_param_names() if name not in free}
+        return fingerprints(training, held_out, named)
 
     # ------------------------------------------------------------------ kinds of targets
     def _learn_labels(self, y: Any, n_rows: int, earlier: BoostedModel | None) -> np.ndarray:
@@ -176,7 +190,9 @@ class BoostedModel(Interruptible, Explains, Estimator):
         name = type(self).__name__
         if isinstance(X, TableInParts):
             return X.encoded(self.schema_, unseen=self.unseen, absent=absent, estimator_name=name)
-        matrix = encode(self.schema_, X, unseen=self.unseen, estimator_name=name)
+        matrix = encode(
+            self.schema_, X, unseen=self.unseen, estimator_name=name, by_position=self._by_position
+        )
         return steps.with_missing(matrix, self.schema_, absent)
 
     def _encode(self, X: Any) -> Matrix:
@@ -221,13 +237,19 @@ class BoostedModel(Interruptible, Explains, Estimator):
         return out
 
     @property
+    def objective_(self) -> Any:
+        """The loss."""
+        self._check_fitted()
+        return self._objective
+
+    @property
     def _best_end(self) -> int | None:
         """The end of the rounds to use: after the best one if there was early stopping; None: all."""
         return None if self._best is None else self._best[0] + 1
 
     def _predicted(self, margin: np.ndarray) -> np.ndarray:
         """Return the predictions for margins."""
-        return self.objective_.predict(margin)
+        return self._objective.predict(margin)
 
     def _served(self) -> Ensemble:
         return self._part(0, self._best_end)
@@ -255,6 +277,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
             "labels": twin._labels,
             "rows": twin._rows,
             "predicted": self._predicted,
+            "objective": lambda: self._objective,
         }
         return replace(
             found,
@@ -289,7 +312,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
     def _importance(self, end: int | None = None) -> dict[str, np.ndarray]:
         """Return the number of splits on every column, and their gains and covers."""
         self._check_fitted()
-        sums = self._part(0, end).split_sums(self.n_features_in_)
+        sums = self._part(0, end).split_sums(self.schema_.n_features)
         often = np.maximum(sums.count, 1.0)
         return {
             "weight": sums.count,
@@ -323,7 +346,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
             "base": found.base,
             "n_parallel": found.n_parallel,
             "averaged": found.averaged,
-            "objective": self.objective_.to_state(),
+            "objective": self._objective.to_state(),
             "evals_result": self.evals_result_,
             "best": None if self._best is None else list(self._best),
             "seed": self.seed_,
@@ -336,18 +359,19 @@ class BoostedModel(Interruptible, Explains, Estimator):
         from arboretum.structure.state import trees_from_state
 
         super()._read_fitted_state(state)
-        self.objective_ = objective_from_state(state["objective"])
+        self._objective = objective_from_state(state["objective"])
+        self.n_outputs_ = self._objective.n_targets
         trees = trees_from_state(state["trees"], self.schema_)
         base, weights = numbers_of(state, "base"), numbers_of(state, "weights", len(trees))
         n_parallel = whole(state, "n_parallel", 1)
-        if len(base) != self.objective_.n_outputs:
+        if len(base) != self._objective.n_outputs:
             raise ModelFileError("its trees, weights and outputs do not fit together")
         if len(trees) % (len(base) * n_parallel):
             raise ModelFileError("its trees do not make whole rounds")
         if any(value.shape[1:] != (1, 1) for value in arrays_of(pieces(trees), "value")):
             raise ModelFileError("its trees predict more than one number")
         rule = "average" if flag_of(state, "averaged") else "sum"
-        link = self.objective_.link
+        link = self._objective.link
         self.ensemble_ = Ensemble(trees, weights, base, n_parallel, rule, link=link)
         self.evals_result_ = _history(state["evals_result"])
         best = state["best"]
@@ -355,7 +379,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
         self.seed_, self._n_rows = whole(state, "seed", 0), whole(state, "n_rows", 1)
 
     def _in_effect(self) -> dict[str, Any]:
-        return {**super()._in_effect(), "objective": self.objective_.name}
+        return {**super()._in_effect(), "objective": self._objective.name}
 
     def _prove_sound(self) -> None:
         super()._prove_sound()
@@ -407,7 +431,7 @@ class BoostedClassifier(Classes, BoostedModel):
     # ------------------------------------------------------------------ answers
     def _shares(self, margin: np.ndarray) -> np.ndarray:
         """Return the probability of the second of two classes, (rows,), or of all, (rows, classes)."""
-        return self.objective_.predict(margin)
+        return self._objective.predict(margin)
 
     def _probabilities(self, margin: np.ndarray) -> np.ndarray:
         """Return the probabilities of the classes, (rows, classes)."""
@@ -423,7 +447,7 @@ class BoostedClassifier(Classes, BoostedModel):
 
     def _meanings(self) -> dict[str, Callable[[np.ndarray], Any]]:
         meanings = {**BoostedModel._meanings(self), "predict_proba": self._probabilities}
-        link, outputs = self.objective_.link, self.objective_.n_outputs
+        link, outputs = self._objective.link, self._objective.n_outputs
         if link.name == "logit" and outputs == 1 and self.n_classes_ == 2:
             meanings["predict"] = two_labels(self._predicted, link, self.classes_)
             meanings["predict_proba"] = two_shares(self._probabilities, link)
@@ -446,7 +470,8 @@ class BoostedClassifier(Classes, BoostedModel):
 
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
         super()._read_fitted_state(state)
-        n, outputs = self.n_classes_, self.objective_.n_outputs
+        n, objective = self.n_classes_, self._objective
+        outputs = 1 if objective.n_targets > 1 else objective.n_outputs
         if n != max(outputs, n if n < 3 else 0):
             raise ModelFileError("its classes do not fit its outputs")
 

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from arboretum.boosting.loss.objective import targets_of
 from arboretum.boosting.loss.user import UserObjective
+from arboretum.boosting.second_order.common_tree import (
+    derivatives_of_groups,
+    group_of_classes,
+    trees_of_classes,
+)
 from arboretum.boosting.second_order.dart import dropped_trees
 from arboretum.boosting.second_order.rows import LocalRows, rows_of
 from arboretum.boosting.second_order.sharded import ShardedTable
@@ -25,7 +31,7 @@ from arboretum.engine.second_order.rounds import RoundTarget, Turn
 from arboretum.errors import DataError
 from arboretum.grow.bins.in_parts import answers_of
 from arboretum.grow.decoding import GrownNodes, Logged
-from arboretum.grow.grower import Grown, rest_of
+from arboretum.grow.grower import Grown, GrowTarget, rest_of
 from arboretum.grow.histogram import NOT_GOOD
 from arboretum.predict.ensemble import Ensemble
 
@@ -165,7 +171,10 @@ class Booster:
         dropped, loss = self._drop(m), self._loss()
         if loss is None:
             self._derivatives(m)
-        sizes = self._grow_together(m, most, loss) if self._is_small() else self._grow_each(m)
+        if self.plan.common_trees:
+            sizes = self._grow_common(m)
+        else:
+            sizes = self._grow_together(m, most, loss) if self._is_small() else self._grow_each(m)
         self.weights += [1.0] * (self.n_trees - before)
         self._reweigh(dropped, len(sizes))
         self.is_stuck = self._may_stick() and all(size == 1 for size in sizes)
@@ -178,6 +187,7 @@ class Booster:
         """Return True if the trees of a round are quickly grown, with no work between them."""
         plan, k = self.plan, self.objective.n_outputs
         alone = plan.n_parallel == 1 and plan.dart is None and self.objective.renew_leaf is None
+        alone = alone and not plan.common_trees
         return alone and self.grower.is_small(len(self.training.y), k)
 
     def _loss(self) -> LossKernel | None:
@@ -194,7 +204,7 @@ class Booster:
         columns.
         """
         plan = self.plan
-        if plan.unsplit_answers or plan.averaged or plan.dart is not None:
+        if plan.unsplit_answers or plan.averaged or plan.dart is not None or plan.common_trees:
             return False
         columns = plan.columns_by_tree < 1.0 or plan.rules.node_columns > 0
         return not (columns or self.recipe.draws.draws_rows(plan))
@@ -208,6 +218,7 @@ class Booster:
         one = plan.columns_by_tree >= 1.0
         keys = [key_of(plan.seed, m, output, 0) for output in range(1 if one else k)]
         step = 1.0 if plan.averaged else plan.learning_rate
+        y = targets_of(table.y)[0]  # read by compiled losses, which have one target
         turn = Turn(
             np.uint64(plan.seed & ALL_BITS), m, most if loss and one and rows is None else 1,
             step, step if plan.unsplit_answers else 0.0, moves=not plan.averaged,
@@ -215,7 +226,7 @@ class Booster:
         )  # fmt: skip
         grown = self.grower.grow_rounds(
             RoundTarget(
-                loss or LossKernel(GIVEN), table.y, _NO_WEIGHT if table.weight is None else table.weight,
+                loss or LossKernel(GIVEN), y, _NO_WEIGHT if table.weight is None else table.weight,
                 margin, g, h,
             ),
             turn, rows=rows, factor=factor,
@@ -258,6 +269,23 @@ class Booster:
                 new.append(self._decode(grown.tree, values))
         self.trees += new
         return [len(tree) for tree in new]
+
+    def _grow_common(self, m: int) -> list[int]:
+        """Grow one tree for all classes."""
+        plan, draws, kept = self.plan, self.recipe.draws, self.rows
+        assert isinstance(kept, LocalRows)
+        key = key_of(plan.seed, m, 0, 0)
+        rows, _ = draws.rows(plan, len(self.training.y), m, 0)
+        group = group_of_classes(key, self.objective.n_outputs)
+        g, h = derivatives_of_groups(kept.g, kept.h, group)
+        columns = draws.tree_columns(plan, key)
+        grown = self.grower.grow(GrowTarget(g, None, h=h, columns=columns), rows, key)
+        trees = trees_of_classes(grown, kept.g, kept.h, rows, plan.rules.l2, plan.learning_rate)
+        for output, values in enumerate(trees.nodes.value.reshape(len(trees.sizes), -1)):
+            kept.add(grown, np.ascontiguousarray(values), output)
+        self._waiting.append(trees)
+        self._n_waiting += len(trees.sizes)
+        return trees.sizes
 
     def _derivatives(self, m: int) -> None:
         """Write the derivatives of a round."""

@@ -16,11 +16,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from arboretum.base.sampling import hashes, smallest
+from arboretum.engine.elementwise import log
 from arboretum.engine.keys import ALL_BITS, key_of
 from arboretum.errors import DataError, ParameterError
 
 __all__ = ["draw_columns", "goss_rows", "share_of", "subsample_rows"]
 
+_LEAST_WEIGHT = 1e-100  # of a column: it is drawn if no other is left
 _GOSS, _ROWS, _COLUMNS = 0x6055, 0x2035, 0xC015
 
 
@@ -179,8 +181,13 @@ def _whole(share: float, n: int) -> int:
 
 
 # ---------------------------------------------------------------------- columns
-def draw_columns(n: int | np.ndarray, fraction: float, key: int) -> np.ndarray:
+def draw_columns(
+    n: int | np.ndarray, fraction: float, key: int, weights: np.ndarray | None = None
+) -> np.ndarray:
     """Draw a share of n columns, or of the columns given, at least one; return them in order.
+
+    With weights a column is the next one drawn with a probability in proportion to its weight, without
+    replacement: the smallest -log(u)/w are drawn. Columns of weight 0 come last.
 
     A column's hash under the key decides, so repeated draws from drawn columns are fair if
     every draw has its own key: ``key_of(seed, tree, level)``.
@@ -197,5 +204,12 @@ def draw_columns(n: int | np.ndarray, fraction: float, key: int) -> np.ndarray:
         return columns
     mine = key_of(key, _COLUMNS)
     keys = np.array([key_of(mine, f) for f in columns.tolist()], np.uint64)
-    order = np.argsort(keys, kind="stable")[: _whole(fraction, len(columns))]
+    places = keys if weights is None else _weighed(keys, weights)
+    order = np.argsort(places, kind="stable")[: _whole(fraction, len(columns))]
     return np.sort(columns[order])
+
+
+def _weighed(keys: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return -log(u)/w, where u in (0, 1) is a hash."""
+    u = (keys >> np.uint64(12)).astype(np.float64) * 2.0**-52 + 2.0**-53
+    return -log(u) / np.maximum(weights, _LEAST_WEIGHT)

@@ -25,6 +25,7 @@ from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
     from arboretum.boosting.callbacks.watching import StoppingRule, Watch
+    from arboretum.boosting.second_order.booster import Booster
     from arboretum.boosting.second_order.snapshot import Snapshot
     from arboretum.data.matrix import Matrix
     from arboretum.data.schema import Schema
@@ -41,6 +42,7 @@ __all__ = [
     "rows_that_count",
     "seed_of",
     "start_margins",
+    "trees_so_far",
     "with_missing",
 ]
 
@@ -246,7 +248,7 @@ def make_rounds(
 ) -> tuple[Ensemble, Interrupted | None]:
     """Make the requested rounds; return the trees of the finished ones."""
     booster = watch.booster
-    plan, wanted, snapshot = booster.plan, booster.recipe.rounds, request.snapshot
+    wanted, snapshot = booster.recipe.rounds, request.snapshot
     several = watch.is_idle and snapshot is None  # rounds in one call
     kept = booster.n_trees, list(booster.weights)
     loss = TrainingLoss(booster)
@@ -275,11 +277,17 @@ def make_rounds(
     watch.end()
     loss.look()
     loss.warn()
-    trees = booster.trees[: kept[0]]
-    rule = "average" if plan.averaged else "sum"
-    weights, link = np.array(kept[1]), booster.objective.link
-    found = Ensemble(trees, weights, booster.base, plan.n_parallel, rule, link=link)
-    return found, rounds.interrupted
+    return trees_so_far(booster, *kept), rounds.interrupted
+
+
+def trees_so_far(
+    booster: Booster, n_trees: int | None = None, weights: list[float] | None = None
+) -> Ensemble:
+    """Return the first trees with some weights; None: all, as they are."""
+    weight = np.array(booster.weights if weights is None else weights)
+    rule, link = "average" if booster.plan.averaged else "sum", booster.objective.link
+    trees = booster.trees[:n_trees]
+    return Ensemble(trees, weight, booster.base, booster.plan.n_parallel, rule, link=link)
 
 
 # ---------------------------------------------------------------------- groups of rows

@@ -43,6 +43,7 @@ class BoostPlan:
     goss: tuple[float, float] | None = None  # shares of rows kept and drawn
     goss_from: int = 0  # the first round with goss
     columns_by_tree: float = 1.0
+    common_trees: bool = False  # one tree per round for all classes (common_tree.py)
     averaged: bool = False  # a forest of boosted trees ("rf"): margins do not change
     dart: Dart | None = None
     unsplit_answers: bool = (
@@ -89,7 +90,7 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class LabelledTable:
-    """An encoded table, and the arrays of its rows."""
+    """An encoded table, and the arrays of its rows; y has a column for each of several targets."""
 
     matrix: Any  # a Matrix or a TableInParts
     y: np.ndarray

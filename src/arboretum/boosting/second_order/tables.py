@@ -138,6 +138,8 @@ class Draws:
         The sizes of groups that are drawn as a whole.
     among : uint32 array or None
         The rows to draw from, in order: those of a fold. The others are only predicted.
+    column_weights : float64 array or None
+        The weights of `columns` when a share of them is drawn.
     """
 
     row_seeds: Sequence[int]
@@ -148,6 +150,7 @@ class Draws:
     shares: Sequence[float] | None = None
     groups: np.ndarray | None = None
     among: np.ndarray | None = None
+    column_weights: np.ndarray | None = None
 
     def draws_rows(self, plan: BoostPlan) -> bool:
         """Return True if some rounds use only some of the rows."""
@@ -192,7 +195,8 @@ class Draws:
             return self.columns
         if self.column_seed is not None:
             key = key_of(key, self.column_seed)
-        return draw_columns(self.columns, share_of(n, share) / n if self.to_nearest else share, key)
+        share = share_of(n, share) / n if self.to_nearest else share
+        return draw_columns(self.columns, share, key, self.column_weights)
 
 
 def in_one_piece(matrix: Matrix | TableInParts, purpose: str) -> Matrix:

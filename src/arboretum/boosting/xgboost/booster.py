@@ -2,57 +2,153 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.errors import ParameterError
-from arboretum.structure.tree import SUBSET, Tree
+from arboretum.boosting.second_order.boosted_model import squeezed
+from arboretum.boosting.xgboost.config import config_of
+from arboretum.boosting.xgboost.dumps import DUMPS, cells
+from arboretum.boosting.xgboost.recipe import evaluated
+from arboretum.errors import DataError, ParameterError
+from arboretum.structure.tree import Tree
 
 if TYPE_CHECKING:
-    from arboretum.boosting.second_order.boosted_model import BoostedModel
+    from arboretum.base.anatomy import Anatomy
+    from arboretum.boosting.xgboost.model import XGBModel
 
 __all__ = ["XGBBooster"]
 
 IMPORTANCES = ("weight", "gain", "cover", "total_gain", "total_cover")
 
+# Methods of XGBoost's Booster that are missing here -> what to use.
+_MISSING = {
+    "save_raw": "use save_model(file), or pickle",
+    "load_model": "use load_model of the estimator, or arboretum.load",
+    "load_config": "use set_params of the estimator",
+    "update": "fit the estimator again with xgb_model=",
+    "boost": "give the estimator objective= a function",
+    "get_categories": "use schema_.columns of the estimator",
+    "get_quantile_cut": "use trees_to_dataframe() for the cuts that are used",
+    "reset": "there is nothing to free",
+}
+
 
 class XGBBooster:
     """The trees of a fitted model.
 
-    A node tests ``x <= split`` where XGBoost tests ``x < split``: the splits lie between the same values.
+    ``len``, slices and iteration count rounds: ``booster[:10]`` has the first ten.
     """
 
-    def __init__(self, model: BoostedModel) -> None:
+    def __init__(self, model: XGBModel) -> None:
         self.model = model
 
-    @property
-    def feature_names(self) -> list[str]:
-        """Names of the columns; f0, f1 … if the table had none."""
-        schema = self.model.schema_
-        if schema.named:
-            return list(schema.names)
-        return [f"f{f}" for f in range(schema.n_features)]
+    def _anatomy(self) -> Anatomy:
+        return self.model._anatomy()
 
+    def __getattr__(self, name: str) -> Any:
+        if name in ("best_iteration", "best_score"):
+            return getattr(self.model, name)
+        why = f": {_MISSING[name]}" if name in _MISSING else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{why}")
+
+    # ------------------------------------------------------------------ rounds
     def num_boosted_rounds(self) -> int:
         """Return the number of rounds."""
         return self.model.ensemble_.n_rounds
 
+    def __len__(self) -> int:
+        return self.num_boosted_rounds()
+
+    def __getitem__(self, rounds: int | slice) -> XGBBooster:
+        n = len(self)
+        if not isinstance(rounds, slice):
+            if not -n <= rounds < n:
+                raise IndexError(f"there are {n} rounds, not a round {rounds}")
+            start = int(rounds) % n
+            rounds = slice(start, start + 1)
+        start, stop, step = rounds.indices(n)
+        if step != 1 or start >= stop:
+            raise ParameterError(f"a slice must have rounds of the {n}, all in turn, got {rounds}")
+        part = copy.copy(self.model)
+        part.ensemble_, part._best = self.model.ensemble_.rounds(start, stop), None
+        return XGBBooster(part)
+
+    def __iter__(self) -> Iterator[XGBBooster]:
+        return (self[m] for m in range(len(self)))
+
+    def copy(self) -> XGBBooster:
+        """Return a booster of the same trees."""
+        return self[:]
+
+    # ------------------------------------------------------------------ columns
     def num_features(self) -> int:
         """Return the number of columns."""
         return self.model.n_features_in_
 
     @property
-    def best_iteration(self) -> int:
-        """The best round, if there was early stopping."""
-        return self.model.best_iteration
+    def feature_names(self) -> list[str]:
+        """Names of the columns, f0, f1 … if the table had none; dumps and scores have what is set here."""
+        schema = self.model.schema_
+        own = [f"f{f}" for f in range(schema.n_features)]
+        return list(self.model._shown_names or (schema.names if schema.named else own))
+
+    @feature_names.setter
+    def feature_names(self, names: Sequence[str] | None) -> None:
+        if names is not None and len(names) != self.num_features():
+            raise ParameterError(f"{len(names)} feature_names for {self.num_features()} columns")
+        self.model._shown_names = None if names is None else [str(name) for name in names]
 
     @property
-    def best_score(self) -> float:
-        """The metric of the best round."""
-        return self.model.best_score
+    def feature_types(self) -> list[str] | None:
+        """Kinds of the columns, "c" for categories; None for an array of numbers."""
+        if self.model.feature_types is not None:
+            return list(self.model.feature_types)
+        schema = self.model.schema_
+        kinds = ["c" if one.kind == "categorical" else "float" for one in schema.columns]
+        return kinds if schema.named or "c" in kinds else None
 
+    def _names(self, fmap: Any) -> list[str]:
+        """Return the names of the columns, by a file of lines "number name type" if there is one."""
+        names = self.feature_names
+        if fmap and not os.path.exists(fmap):
+            raise ParameterError(f"fmap must be a file of names of columns, got {fmap!r}")
+        for line in Path(fmap).read_text().splitlines() if fmap else ():
+            number, name = line.split()[:2]
+            names[int(number)] = name
+        return names
+
+    # ------------------------------------------------------------------ attributes
+    def attributes(self) -> dict[str, str]:
+        """Return the texts that belong to the model: its best round, and what `set_attr` has set."""
+        best = self.model._best
+        found = {} if best is None else {"best_iteration": str(best[0]), "best_score": str(best[1])}
+        return {**found, **self.model._texts}
+
+    def attr(self, key: str) -> str | None:
+        """Return one of the texts, or None."""
+        return self.attributes().get(key)
+
+    def set_attr(self, **texts: Any) -> None:
+        """Keep texts with the model, also in its file; None removes one."""
+        new = {**self.model._texts, **texts}
+        self.model._texts = {key: str(text) for key, text in new.items() if text is not None}
+
+    def set_param(self, params: Any, value: Any = None) -> None:
+        """Set parameters of the estimator, which the next fit uses."""
+        given = {params: value} if isinstance(params, str) else dict(params)
+        self.model.set_params(**given)
+
+    def save_config(self) -> str:
+        """Return parameters and outline of the model as JSON, as XGBoost names them."""
+        return json.dumps(config_of(self.model))
+
+    # ------------------------------------------------------------------ predictions
     def predict(
         self,
         X: Any,
@@ -64,13 +160,14 @@ class XGBBooster:
         pred_interactions: bool = False,
         validate_features: bool = True,
         iteration_range: tuple[int, int] = (0, 0),
+        strict_shape: bool = False,
     ) -> np.ndarray:
         """Predict, as XGBoost's Booster does: numbers, probabilities, leaves or contributions.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            XGBoost takes a DMatrix here.
+            Or a DMatrix of XGBoost, whose data and margins are read.
         output_margin : bool, default=False
             Return the sums of the trees' values.
         pred_leaf : bool, default=False
@@ -80,13 +177,15 @@ class XGBBooster:
             (rows, columns + 1), for several outputs (rows, outputs, columns + 1).
         approx_contribs : bool, default=False
             With ``pred_contribs``, credit each split on a row's path with the change it makes (Saabas):
-            not SHAP values, but the same sum.
+            not SHAP values, but the same sum. Interactions are always exact.
         pred_interactions : bool, default=False
             The same for pairs of columns: symmetric tables whose rows sum to the contributions.
         validate_features : bool, default=True
             Match columns by name; else take them in order.
         iteration_range : (int, int), default=(0, 0)
             The rounds to use; (0, 0) are all.
+        strict_shape : bool, default=False
+            Keep the axis of outputs if there is one; leaves get the shape (rows, rounds, outputs, trees).
         """
         requested = {
             "pred_leaf": pred_leaf,
@@ -96,26 +195,73 @@ class XGBBooster:
         if sum(map(bool, requested.values())) > 1:
             both = " and ".join(name for name, wanted in requested.items() if wanted)
             raise ParameterError(f"{both} exclude each other: request one of them")
-        if approx_contribs and not pred_contribs:
+        if approx_contribs and not (pred_contribs or pred_interactions):
             raise ParameterError(
                 "approx_contribs sets how pred_contribs are computed: set pred_contribs=True too"
             )
-        model = self.model
+        model, (X, base_margin) = self.model, self._table_of(X)
         X = X if validate_features else model._in_order(X)
         rounds = model._range(iteration_range)
         if pred_leaf:
-            return model._leaves(X, *rounds)
+            leaves, kept = model._leaves(X, *rounds), model.ensemble_
+            shape = len(leaves), -1, kept.n_outputs, kept.n_parallel
+            return leaves.reshape(shape) if strict_shape else leaves
         if pred_contribs or pred_interactions:
             found = model._contributions_of(
-                X, *rounds, pairs=pred_interactions, approximate=approx_contribs
+                X, *rounds, pairs=pred_interactions, approximate=approx_contribs and pred_contribs
             )
-            return found[:, 0] if found.shape[1] == 1 else found
-        margin = model._margin(X, *rounds)
-        if output_margin:
-            return margin[:, 0] if margin.shape[1] == 1 else margin
-        return model.objective_.predict(margin)
+            return found if strict_shape else squeezed(found)
+        margin = model._margin(X, *rounds, base_margin)
+        return self._answers(margin, margin=output_margin, strict_shape=strict_shape)
 
-    def get_score(self, importance_type: str = "weight") -> dict[str, float]:
+    def _table_of(self, data: Any) -> tuple[Any, Any]:
+        """Return the columns, in their order, and the margins of a DMatrix; a table and None."""
+        if not hasattr(data, "get_base_margin"):
+            return data, None
+        margin = data.get_base_margin()
+        return self.model._in_order(data.get_data()), margin if len(margin) else None
+
+    def inplace_predict(
+        self,
+        data: Any,
+        *,
+        iteration_range: tuple[int, int] = (0, 0),
+        predict_type: str = "value",
+        validate_features: bool = True,
+        base_margin: Any = None,
+        strict_shape: bool = False,
+    ) -> np.ndarray:
+        """Predict a table: its ``"value"``, or the ``"margin"``, the sum of the trees."""
+        if predict_type not in ("value", "margin"):
+            raise ParameterError(f"predict_type must be 'value' or 'margin', got {predict_type!r}")
+        data = data if validate_features else self.model._in_order(data)
+        margin = self.model._margin(data, *self.model._range(iteration_range), base_margin)
+        return self._answers(margin, margin=predict_type == "margin", strict_shape=strict_shape)
+
+    def _answers(self, sums: np.ndarray, *, margin: bool, strict_shape: bool) -> np.ndarray:
+        values = squeezed(sums) if margin else self.model._objective.predict(sums)
+        return values.reshape(len(sums), -1) if strict_shape else values
+
+    def eval(self, data: Any, name: str = "eval", iteration: int = 0) -> str:
+        """Return the metrics of a DMatrix of XGBoost as a line of text."""
+        return self.eval_set([(data, name)], iteration)
+
+    def eval_set(self, evals: Sequence[tuple[Any, str]], iteration: int = 0) -> str:
+        """Return the metrics of some of them, ``"[0]\\ttrain-rmse:0.5"``."""
+        line = [f"[{iteration}]"]
+        for data, name in evals:
+            X, margin = self._table_of(data)
+            if X is data:
+                raise DataError("eval needs labels: use score or evals_result() of the estimator")
+            pointers = data.get_uint_info("group_ptr")
+            groups = np.diff(pointers.astype(np.int64)) if len(pointers) else None
+            weight = data.get_weight() if len(data.get_weight()) else None
+            found = evaluated(self.model, X, data.get_label(), weight, groups, margin)
+            line += [f"{name}-{one.name}:{one.value:.17g}" for one in found]
+        return "\t".join(line)
+
+    # ------------------------------------------------------------------ trees
+    def get_score(self, fmap: Any = "", importance_type: str = "weight") -> dict[str, float]:
         """Return the importance of the columns with splits, by name."""
         if importance_type not in IMPORTANCES:
             raise ParameterError(
@@ -123,110 +269,71 @@ class XGBBooster:
             )
         importance = self.model._importance()
         used = np.flatnonzero(importance["weight"])
-        names = self.feature_names
+        names = self._names(fmap)
         return {names[f]: float(importance[importance_type][f]) for f in used}
 
-    def get_dump(self, with_stats: bool = False, dump_format: str = "text") -> list[str]:
-        """Return every tree as text or JSON."""
-        if dump_format not in ("text", "json"):
-            raise ParameterError(f"dump_format must be 'text' or 'json', got {dump_format!r}")
-        show = _text if dump_format == "text" else _json
-        trees = self._trees()
-        return [show(tree, self.feature_names, with_stats) for tree in trees]
+    def get_fscore(self, fmap: Any = "") -> dict[str, float]:
+        """Return the number of splits on every column that has some."""
+        return self.get_score(fmap)
+
+    def get_split_value_histogram(
+        self, feature: str, fmap: Any = "", bins: int | None = None, as_pandas: bool = True
+    ) -> Any:
+        """Return how many splits on a column lie in each of some ranges: upper ends and counts."""
+        names, kinds = self._names(fmap), self.feature_types
+        if feature in names and kinds is not None and kinds[names.index(feature)] == "c":
+            raise ParameterError(f"{feature!r} holds categories, which this histogram doesn't show")
+        cuts = [tree.threshold[tree.feature == names.index(feature)] for tree, _ in self._trees()
+                if feature in names]  # fmt: skip
+        values = np.concatenate([np.empty(0), *cuts])
+        different = len(np.unique(values))
+        counts, ends = np.histogram(values, max(min(different, bins or different), 1))
+        found = np.column_stack([ends[1:], counts])[counts > 0]
+        if not as_pandas:
+            return found
+        import pandas as pd
+
+        return pd.DataFrame(found, columns=["SplitValue", "Count"])
+
+    def get_dump(
+        self, fmap: Any = "", with_stats: bool = False, dump_format: str = "text"
+    ) -> list[str]:
+        """Return every tree as text, JSON or dot."""
+        if dump_format not in DUMPS:
+            raise ParameterError(
+                f"dump_format must be 'text', 'json' or 'dot', got {dump_format!r}"
+            )
+        show, names = DUMPS[dump_format], self._names(fmap)
+        return [show(tree, names, with_stats) for tree in self._trees()]
+
+    def dump_model(
+        self, fout: Any, fmap: Any = "", with_stats: bool = False, dump_format: str = "text"
+    ) -> None:
+        """Write every tree to a file as text or JSON."""
+        trees = self.get_dump(fmap, with_stats, dump_format)
+        if dump_format == "json":
+            text = "[\n" + ",\n".join(trees) + "\n]"
+        else:
+            text = "".join(f"booster[{t}]:\n{tree}" for t, tree in enumerate(trees))
+        Path(fout).write_text(text)
 
     def _trees(self) -> list[tuple[Tree, float]]:
         ensemble = self.model.ensemble_
         return list(zip(ensemble.trees, ensemble.weights.tolist(), strict=True))
 
-    def trees_to_dataframe(self) -> Any:
+    def trees_to_dataframe(self, fmap: Any = "") -> Any:
         """Return all nodes as a pandas table; Gain is the value at a leaf."""
         import pandas as pd
 
-        rows = []
+        names, rows = self._names(fmap), []
         for t, (tree, weight) in enumerate(self._trees()):
             for node in range(len(tree)):
-                rows.append(
-                    (t, node, f"{t}-{node}", *_cells(tree, t, node, weight, self.feature_names))
-                )
+                rows.append((t, node, f"{t}-{node}", *cells(tree, t, node, weight, names)))
         columns = (
             "Tree", "Node", "ID", "Feature", "Split", "Yes", "No", "Missing", "Gain", "Cover", "Category",
         )  # fmt: skip
         return pd.DataFrame(rows, columns=list(columns))
 
-    def save_model(self, path: Any) -> None:
+    def save_model(self, fname: Any) -> None:
         """Write the model to a file in arboretum's own format."""
-        self.model.save(path)
-
-
-def _children(tree: Tree, node: int) -> tuple[int, int, int]:
-    """Return the children for yes, no and missing."""
-    first = int(tree.first_child[node])
-    return first, first + 1, first + int(tree.missing_child[node])
-
-
-def _categories(tree: Tree, node: int) -> list[Any]:
-    inside, _ = tree.categories_of(int(tree.bits_start[node]), int(tree.feature[node]))
-    return inside
-
-
-def _cells(tree: Tree, t: int, node: int, weight: float, names: list[str]) -> tuple[Any, ...]:
-    cover = float(tree.weight[node])
-    if tree.feature[node] < 0:
-        answer = float(tree.value[node, 0, 0]) * weight
-        return "Leaf", np.nan, None, None, None, answer, cover, None
-    yes, no, missing = (f"{t}-{child}" for child in _children(tree, node))
-    by_set = tree.kind[node] == SUBSET
-    split = np.nan if by_set else float(tree.threshold[node])
-    members = _categories(tree, node) if by_set else None
-    name = names[tree.feature[node]]
-    return name, split, yes, no, missing, float(tree.gain[node]), cover, members
-
-
-def _question(tree: Tree, node: int, names: list[str]) -> str:
-    name = names[tree.feature[node]]
-    if tree.kind[node] == SUBSET:
-        return f"{name}:{{{','.join(map(str, _categories(tree, node)))}}}"
-    return f"{name}<={tree.threshold[node]:.9g}"
-
-
-def _text(item: tuple[Tree, float], names: list[str], with_stats: bool) -> str:
-    tree, weight = item
-    lines = []
-    waiting = [0]
-    while waiting:  # depth first, yes before no
-        node = waiting.pop()
-        depth = "\t" * int(tree.depth[node])
-        if tree.feature[node] < 0:
-            stats = f",cover={tree.weight[node]:.9g}" if with_stats else ""
-            lines.append(f"{depth}{node}:leaf={tree.value[node, 0, 0] * weight:.9g}{stats}")
-            continue
-        yes, no, missing = _children(tree, node)
-        stats = f",gain={tree.gain[node]:.9g},cover={tree.weight[node]:.9g}" if with_stats else ""
-        question = _question(tree, node, names)
-        lines.append(f"{depth}{node}:[{question}] yes={yes},no={no},missing={missing}{stats}")
-        waiting += [no, yes]
-    return "\n".join(lines) + "\n"
-
-
-def _json(item: tuple[Tree, float], names: list[str], with_stats: bool) -> str:
-    tree, weight = item
-    built: list[dict[str, Any]] = [{} for _ in range(len(tree))]
-    for node in reversed(range(len(tree))):  # children come after their parents
-        entry = built[node]
-        entry["nodeid"] = node
-        if tree.feature[node] < 0:
-            entry["leaf"] = float(tree.value[node, 0, 0]) * weight
-        else:
-            yes, no, missing = _children(tree, node)
-            by_set = tree.kind[node] == SUBSET
-            entry["depth"] = int(tree.depth[node])
-            entry["split"] = names[tree.feature[node]]
-            condition = _categories(tree, node) if by_set else float(tree.threshold[node])
-            entry["split_condition"] = condition
-            entry["yes"], entry["no"], entry["missing"] = yes, no, missing
-            entry["children"] = [built[yes], built[no]]
-            if with_stats:
-                entry["gain"] = float(tree.gain[node])
-        if with_stats:
-            entry["cover"] = float(tree.weight[node])
-    return json.dumps(built[0], default=str)
+        self.model.save_model(fname)

@@ -1,45 +1,100 @@
-"""What XGBoost's three estimators share: their parameters, fit, predict and attributes."""
+"""`XGBModel`, what XGBoost's estimators share: their parameters, fit, predict and attributes."""
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
+from os import PathLike
+from types import MappingProxyType, NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from arboretum.base import parameters as p
 from arboretum.boosting.callbacks.watching import StoppingRule
-from arboretum.boosting.callbacks.xgboost_callbacks import EarlyStopping, EvaluationMonitor
+from arboretum.boosting.callbacks.xgboost_callbacks import (
+    EarlyStopping,
+    EvaluationMonitor,
+    own_callback,
+)
 from arboretum.boosting.names.passed import PeerNames
 from arboretum.boosting.second_order.boosted_model import BoostedModel, squeezed
 from arboretum.boosting.second_order.fit import FitRequest, GivenTable, requested_snapshot, seed_of
 from arboretum.boosting.xgboost.booster import XGBBooster
+from arboretum.boosting.xgboost.config import intercepts
 from arboretum.boosting.xgboost.parameters import (
     ALIASES,
     ATTRIBUTES,
     DEFAULTS,
     PARAMETERS,
     PASSED,
+    WRAPPER_ONLY,
 )
 from arboretum.boosting.xgboost.recipe import make_recipe, value
-from arboretum.errors import ParameterError
+from arboretum.data.checks import check_scale, warn_caller
+from arboretum.data.target import numbers
+from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.grow.bins.learn import BinRules
 
 if TYPE_CHECKING:
+    from arboretum.boosting.callbacks.watching import Watch
     from arboretum.data.matrix import Matrix
+    from arboretum.predict.ensemble import Ensemble
 
-__all__ = ["XGBModel", "one_each", "tables_of", "with_objective"]
+__all__ = [
+    "XGBModel", "by_position", "n_columns", "one_each", "tables_of", "with_defaults", "without_qid",
+]  # fmt: skip
+
+
+def by_position(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that takes arguments without their names, as XGBoost does with a warning."""
+    shape = inspect.signature(method)
+    kinds = shape.parameters.values()
+    names = [one.name for one in kinds if one.kind != inspect.Parameter.VAR_KEYWORD]
+    free = sum(one.kind == inspect.Parameter.POSITIONAL_OR_KEYWORD for one in kinds)
+
+    @functools.wraps(method)
+    def named(self: Any, *args: Any, **kwargs: Any) -> Any:
+        others = dict(zip(names[free:], args[free - 1 :], strict=False))
+        if others:
+            warn_caller(f"name the arguments {', '.join(others)}: {method.__name__}(…, "
+                        f"{next(iter(others))}=…)", FutureWarning)  # fmt: skip
+        return method(self, *args[: free - 1], **{**others, **kwargs})
+
+    named.__signature__ = shape  # type: ignore[attr-defined]
+    return named
 
 
 class XGBModel(PeerNames, BoostedModel):
-    """What XGBoost's three estimators share."""
+    """The base of XGBoost's estimators, for ``isinstance`` and for classes of your own.
+
+    Itself it predicts numbers, without scikit-learn's interface of a regressor.
+
+    Parameters
+    ----------
+    [parameters]
+
+    Attributes
+    ----------
+    [attributes]
+
+    Examples
+    --------
+    >>> from arboretum import XGBClassifier
+    >>> isinstance(XGBClassifier(), XGBModel), XGBModel(max_depth=2).get_xgb_params()["max_depth"]
+    (True, 2)
+    """
 
     dialect: ClassVar[str] = "xgboost"
-    target: ClassVar[str]  # "classes", "numbers" or "orders"
-    usual_objective: ClassVar[str]
+    target: ClassVar[str] = "numbers"  # or "classes", "orders"
+    usual_objective: ClassVar[str] = "reg:squarederror"
+    _is_forest: ClassVar[bool] = False  # n_estimators are the trees of one round
+    _learned: ClassVar = (*BoostedModel._learned, "_shown_names", "_texts")
+    _shown_names: list[str] | None = None  # of columns, in dumps
+    _texts: Mapping[str, str] = MappingProxyType({})  # see `XGBBooster.set_attr`
     _aliases: ClassVar = ALIASES
     _passed: ClassVar = PASSED
     _parameters: ClassVar = PARAMETERS
@@ -82,7 +137,7 @@ class XGBModel(PeerNames, BoostedModel):
         validate_parameters: bool | None = None,
         enable_categorical: bool = False,
         feature_types: Sequence[str] | None = None,
-        feature_weights: None = None,
+        feature_weights: Any = None,
         max_cat_to_onehot: int | None = None,
         max_cat_threshold: int | None = None,
         multi_strategy: str | None = None,
@@ -112,6 +167,7 @@ class XGBModel(PeerNames, BoostedModel):
         p.take_arguments(locals())
 
     # ------------------------------------------------------------------ fitting
+    @by_position
     def fit(
         self,
         X: Any,
@@ -124,7 +180,7 @@ class XGBModel(PeerNames, BoostedModel):
         xgb_model: Any = None,
         sample_weight_eval_set: Sequence[Any] | None = None,
         base_margin_eval_set: Sequence[Any] | None = None,
-        feature_weights: None = None,
+        feature_weights: Any = None,
         save_snapshot: Any = None,
         snapshot_every: int = 10,
         resume: Any = False,
@@ -137,7 +193,9 @@ class XGBModel(PeerNames, BoostedModel):
             NumPy array, pandas, polars or pyarrow table, scipy.sparse matrix, or path of a CSV or Parquet
             file. NaN, None and null are missing values, and so are entries a sparse matrix does not store.
             Files and streams larger than memory: see docs/scale.md.
-        y : array-like of shape (n_samples,), or the name of a column of X
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), or the name of a column of X
+            Every column has trees of its own; columns of a classifier hold 0 and 1 (labels of which a row may
+            have several).
         sample_weight : array-like of shape (n_samples,) or None
         base_margin : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
             Margins to start from, instead of one for all rows.
@@ -148,8 +206,8 @@ class XGBModel(PeerNames, BoostedModel):
         xgb_model : fitted model, its booster, path or None
             Continue from these trees.
         sample_weight_eval_set, base_margin_eval_set : lists, one entry per table
-        feature_weights : None
-            Columns are drawn with equal probability.
+        feature_weights : array-like of shape (n_features,) or None
+            As the parameter of the same name, which XGBoost prefers.
         save_snapshot : path or None
             File for the state of the fit, written every ``snapshot_every`` rounds.
         resume : bool or path
@@ -178,11 +236,11 @@ class XGBModel(PeerNames, BoostedModel):
     ) -> Self:
         """Check the arguments, and learn."""
         self._check_parameters()
-        if feature_weights is not None:
+        if feature_weights is not None and self.feature_weights is not None:
             raise ParameterError(
-                "feature_weights must be None: columns are drawn with equal probability"
+                "feature_weights are given to fit and to the constructor. Use the one in the constructor"
             )
-        callbacks = list(self.callbacks or ())
+        callbacks = [own_callback(one) for one in self.callbacks or ()]
         if held_out and verbose:
             callbacks.append(EvaluationMonitor(int(verbose)))
         stops = [one for one in callbacks if isinstance(one, EarlyStopping)]
@@ -195,7 +253,10 @@ class XGBModel(PeerNames, BoostedModel):
             stopping.insert(0, StoppingRule(self.early_stopping_rounds))
         from arboretum.engine.compiler.log import quiet
 
-        recipe = partial(make_recipe, self, n_jobs=self._threads(), evaluates=bool(held_out))
+        recipe = partial(
+            make_recipe, self, n_jobs=self._threads(), evaluates=bool(held_out),
+            column_weights=self.feature_weights if feature_weights is None else feature_weights,
+        )  # fmt: skip
         with quiet() if value(self, "verbosity") == 0 else nullcontext():
             self._fit(
                 FitRequest(
@@ -230,6 +291,29 @@ class XGBModel(PeerNames, BoostedModel):
             raise ParameterError(f"feature_types must hold {', '.join(known)}, got {odd[0]!r}")
         categories = [kind == "c" for kind in self.feature_types]
         return {**self._column_kinds(), "categorical_features": categories}
+
+    def _take_rounds(self, watch: Watch, ensemble: Ensemble) -> None:
+        super()._take_rounds(watch, ensemble)
+        self._texts = {key: str(text) for key, text in watch.texts.items() if text is not None}
+        best = self._texts.get("best_iteration"), self._texts.get("best_score")
+        if self._best is None and None not in best:  # XGBoost's stopping callbacks write it there
+            self._best = int(best[0]), float(best[1])  # type: ignore[arg-type]
+
+    def _learn_labels(self, y: Any, n_rows: int, earlier: BoostedModel | None) -> np.ndarray:
+        self.n_outputs_ = n_columns(y)
+        return self._labels(y, n_rows)
+
+    def _labels(self, y: Any, n_rows: int) -> np.ndarray:
+        values, _ = numbers(y, n_rows=n_rows, estimator_name=type(self).__name__)
+        if values.shape[1] != self.n_outputs_:
+            raise DataError(f"y has {values.shape[1]} columns, the model {self.n_outputs_} targets")
+        check_scale(values)
+        return values if self.n_outputs_ > 1 else np.ascontiguousarray(values[:, 0])
+
+    @property
+    def _n_parallel(self) -> int:
+        """The number of trees of a round, for every output."""
+        return int(value(self, "n_estimators" if self._is_forest else "num_parallel_tree"))
 
     # ------------------------------------------------------------------ predictions
     def _encode(self, X: Any) -> Matrix:
@@ -327,13 +411,16 @@ class XGBModel(PeerNames, BoostedModel):
     def _best_of(self, name: str) -> tuple[int, float]:
         best = getattr(self, "_best", None)
         if best is None:
-            raise AttributeError(f"{name} exists only after early stopping")
+            raise AttributeError(f"`{name}` is only defined when early stopping is used")
         return best
 
     @property
     def feature_importances_(self) -> np.ndarray:
         """The columns' shares of the importance named by `importance_type`."""
-        found = self._importance()[value(self, "importance_type")]
+        kind, known = value(self, "importance_type"), self._importance()
+        if kind not in known:
+            raise ParameterError(f"importance_type must be one of {list(known)}, got {kind!r}")
+        found = known[kind]
         return found / found.sum() if found.sum() > 0 else found
 
     def _in_effect(self) -> dict[str, Any]:
@@ -347,40 +434,99 @@ class XGBModel(PeerNames, BoostedModel):
 
     def get_num_boosting_rounds(self) -> int:
         """Return the number of requested rounds."""
-        return int(value(self, "n_estimators"))
+        return 1 if self._is_forest else int(value(self, "n_estimators"))
 
-    def save_model(self, path: Any) -> None:
-        """Write the model to a file, in arboretum's own format."""
-        self.save(path)
+    def get_xgb_params(self) -> dict[str, Any]:
+        """Return the parameters that XGBoost's own `train` would get."""
+        given = self.get_params(deep=False)
+        found = {k: v for k, v in given.items() if k not in WRAPPER_ONLY and not callable(v)}
+        if not isinstance(self.random_state, int | NoneType):
+            found["random_state"] = seed_of(self.random_state)
+        if self._is_forest:
+            found["num_parallel_tree"] = self._n_parallel
+        return found
 
-    def load_model(self, path: Any) -> None:
-        """Replace this model by that of a file."""
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The prediction before the first tree, one per output; of several classes the margins."""
+        self._check_fitted()
+        return intercepts(self).astype(np.float32)
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Missing: trees have no coefficients."""
+        raise AttributeError("coef_ is not defined: trees have no coefficients")
+
+    def save_model(self, fname: Any) -> None:
+        """Write the model to a file, in arboretum's own format whatever the file is called."""
+        if isinstance(fname, str | PathLike) and str(fname).endswith((".json", ".ubj")):
+            warn_caller(
+                f"{fname} gets arboretum's own format: load_model of arboretum reads it, XGBoost cannot"
+            )
+        self.save(fname)
+
+    def load_model(self, fname: Any) -> None:
+        """Replace this model by that of a file that `save_model` has written."""
         from arboretum.io.native import load
 
-        other = load(path)
-        if type(other) is not type(self):
+        try:
+            other = load(fname)
+        except ModelFileError as error:
+            raise ModelFileError(f"{error} (files of XGBoost cannot be read)") from error
+        if not isinstance(other, XGBModel) or other.target != self.target:
             raise ParameterError(
                 f"the file holds a {type(other).__name__}, not a {type(self).__name__}"
             )
         self.__dict__ = other.__dict__
 
+    # ------------------------------------------------------------------ keeping
+    def _get_fitted_state(self) -> dict[str, Any]:
+        texts = {"texts": dict(self._texts)} if self._texts else {}
+        return {**super()._get_fitted_state(), **texts}
 
-def with_objective(objective: str) -> Callable[..., None]:
-    """Return XGBModel's constructor with another default of `objective`."""
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
+        super()._read_fitted_state(state)
+        texts = state.get("texts", {})
+        if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
+            raise ModelFileError("its texts are damaged")
+        self._texts = texts
+
+
+def with_defaults(**defaults: Any) -> Callable[..., None]:
+    """Return XGBModel's constructor with other defaults."""
 
     def __init__(self: Any, **parameters: Any) -> None:
-        XGBModel.__init__(self, **{"objective": objective, **parameters})
+        XGBModel.__init__(self, **{**defaults, **parameters})
 
     shape = inspect.signature(XGBModel.__init__)
     found = [
-        one.replace(default=objective) if one.name == "objective" else one
+        one.replace(default=defaults.get(one.name, one.default)) if one.name != "self" else one
         for one in shape.parameters.values()
     ]
     __init__.__signature__ = shape.replace(parameters=found)  # type: ignore[attr-defined]
-    return __init__
+    return by_position(__init__)
 
 
 # ---------------------------------------------------------------------- arguments of fit and predict
+def n_columns(y: Any) -> int:
+    """Return the number of columns of a target."""
+    try:
+        shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
+    except ValueError:  # lists of different lengths, which are refused where they are read
+        return 1
+    return int(shape[1]) if len(shape) > 1 else 1
+
+
+def without_qid(X: Any, qid: Any) -> tuple[Any, Any]:
+    """Return a dataframe without its column ``qid``, and the groups of the rows."""
+    if not any(isinstance(name, str) and name == "qid" for name in getattr(X, "columns", ())):
+        return X, qid
+    if qid is not None:
+        raise DataError("the groups are given twice: drop the column qid of X, or the argument")
+    rest = [name for name in X.columns if name != "qid"]
+    return X[rest], X["qid"]
+
+
 def one_each(given: Any, n: int, name: str) -> list[Any]:
     """Return one entry per table."""
     if given is None:

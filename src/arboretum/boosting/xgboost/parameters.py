@@ -17,7 +17,7 @@ from arboretum.base.shared_parameters import RUNNING, TABLE
 from arboretum.boosting.names.passed import Passed, Replaced
 from arboretum.boosting.names.xgboost import XGBOOST
 
-__all__ = ["ALIASES", "ATTRIBUTES", "DEFAULTS", "PARAMETERS", "PASSED"]
+__all__ = ["ALIASES", "ATTRIBUTES", "DEFAULTS", "PARAMETERS", "PASSED", "WRAPPER_ONLY"]
 
 ALIASES = {
     "eta": "learning_rate",
@@ -142,7 +142,9 @@ _OWN = {
         '"c" declares a numeric column as categories.',
     ),
     "feature_weights": _Own(
-        p.ParameterRule("None: columns are drawn with equal probability", p.none.allows), None, ""
+        p.checked_later("an array of numbers"), None,
+        "A weight for every column: those with a larger one are drawn for more trees "
+        "(`colsample_bytree`).",
     ),
     "max_cat_to_onehot": _Own(
         p.integer(1), 4, "Fewer categories than this are split one against the rest."
@@ -152,7 +154,8 @@ _OWN = {
     ),
     "multi_strategy": _Own(
         p.ParameterRule(
-            "'one_output_per_tree': every output has trees of its own",
+            "'one_output_per_tree': every output has trees of its own, trees of several "
+            "('multi_output_tree') are those of a RandomForestRegressor",
             p.one_of("one_output_per_tree").allows,
         ),
         None, "",
@@ -237,6 +240,13 @@ ATTRIBUTES = {
     "best_iteration, best_score": "Only with early stopping.",
     **Interruptible._attributes_of_rounds,
 }
+
+# Parameters of the estimators that XGBoost's own functions do not have.
+WRAPPER_ONLY = frozenset({
+    "n_estimators", "missing", "importance_type", "enable_categorical", "feature_types", "feature_weights",
+    "early_stopping_rounds", "callbacks", "proposals", "sketch_eps", "categorical_features",
+    "ordinal_features", "unseen",
+})  # fmt: skip
 
 # ---------------------------------------------------------------------- what scripts pass
 _NO_GPU = "there is no code for GPUs, the CPU is used"

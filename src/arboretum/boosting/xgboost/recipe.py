@@ -10,6 +10,7 @@ import numpy as np
 
 from arboretum.boosting.callbacks.watching import Measure, MetricValue, measure_by
 from arboretum.boosting.loss.user import UserObjective
+from arboretum.boosting.metric.evaluation_set import EvaluationSet
 from arboretum.boosting.names.xgboost import XGBOOST
 from arboretum.boosting.second_order.constraints import interaction_groups, monotone_signs
 from arboretum.boosting.second_order.dart import Dart
@@ -24,26 +25,33 @@ from arboretum.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from arboretum.boosting.loss.objective import Objective
-    from arboretum.boosting.metric.evaluation_set import EvaluationSet
     from arboretum.boosting.second_order.recipe import TrainingTable
     from arboretum.boosting.second_order.tables import TableMaker
     from arboretum.boosting.xgboost.model import XGBModel
     from arboretum.data.schema import Schema
 
-__all__ = ["is_raw", "make_recipe", "value"]
+__all__ = ["evaluated", "is_raw", "make_recipe", "value"]
 
 _TINY = 100  # rows
 _INSTEAD = {1: "reg:squarederror", 2: "binary:logistic", 3: "multi:softprob"}  # by classes
 
 
 def make_recipe(
-    model: XGBModel, training: TrainingTable, seed: int, n_jobs: int, *, evaluates: bool
+    model: XGBModel,
+    training: TrainingTable,
+    seed: int,
+    n_jobs: int,
+    *,
+    evaluates: bool,
+    column_weights: np.ndarray | None = None,
 ) -> Recipe:
     """Return the recipe; it has metrics only if there are evaluation tables, or metrics are named."""
     objective = XGBOOST.find_objective(
         _objective_name(model, training.n_classes), training.n_classes,
         **XGBOOST.settings_of(model, "objectives"), seed=seed % 2**32,
     )  # fmt: skip
+    if training.y.ndim > 1:
+        objective = objective.for_targets(training.y.shape[1])
     plan = make_plan(model, objective, training.schema, seed, n_jobs)
     return Recipe(
         objective,
@@ -52,8 +60,9 @@ def make_recipe(
         Draws(
             [key_of(seed, 0, 0, twin) for twin in range(plan.n_parallel)],
             np.arange(training.schema.n_features, dtype=np.int64),
+            column_weights=_checked_weights(model, column_weights, training.schema.n_features),
         ),
-        int(value(model, "n_estimators")),
+        model.get_num_boosting_rounds(),
         _start(model, objective),
         _metrics(model, objective) if evaluates or model.eval_metric is not None else (),
     )
@@ -102,7 +111,38 @@ def _start(model: XGBModel, objective: Objective) -> np.ndarray | None:
     return np.array(np.broadcast_to(margins, objective.n_outputs))
 
 
+def _checked_weights(model: XGBModel, weights: Any, n_features: int) -> np.ndarray | None:
+    """Return ``feature_weights``, one per column."""
+    if weights is None:
+        return None
+    try:
+        found = np.asarray(weights, np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError("feature_weights must hold numbers") from None
+    if found.shape != (n_features,) or not (np.isfinite(found) & (found >= 0)).all():
+        raise ParameterError(
+            f"feature_weights must hold a finite number of 0 or more for each of the {n_features} columns, "
+            f"got an array of shape {found.shape}"
+        )
+    if value(model, "colsample_bylevel") < 1 or value(model, "colsample_bynode") < 1:
+        raise ParameterError(
+            "feature_weights are the weights of the columns drawn for a tree: set colsample_bytree, not "
+            "colsample_bylevel or colsample_bynode"
+        )
+    return found
+
+
 # ---------------------------------------------------------------------- metrics
+def evaluated(
+    model: XGBModel, X: Any, y: Any, weight: Any, groups: Any, base_margin: Any = None
+) -> list[MetricValue]:
+    """Return the metrics of a fitted model for a table."""
+    margin = model._margin(X, *model._range(None), base_margin)
+    truth = EvaluationSet(model._labels(y, len(margin)), weight, groups)
+    given = truth, model._objective.predict(margin), margin
+    return [one for measure in _metrics(model, model._objective) for one in measure(*given)]
+
+
 def _metrics(model: XGBModel, objective: Objective) -> list[Measure]:
     """Return the metrics requested by name, else that of the objective, and then the functions."""
     settings, given = XGBOOST.settings_of(model, "metrics"), model.eval_metric
@@ -125,7 +165,8 @@ def _of_function(function: Callable[..., Any], objective: Objective) -> Measure:
     """Return the measure of a user's function of (y, prediction); smaller is better.
 
     As in XGBoost it gets ``sample_weight=`` if the table has weights, labels instead of probabilities from
-    ``multi:softmax``, and the margins behind an objective of the user's own.
+    ``multi:softmax``, and the margins behind an objective of the user's own. For ranking it gets one group
+    at a time; the values are averaged, and a group of one row counts as 1.
     """
     name = getattr(function, "__name__", type(function).__name__)
     takes_weight, has_warned = _takes_weight(function), False
@@ -138,6 +179,9 @@ def _of_function(function: Callable[..., Any], objective: Objective) -> Measure:
             prediction = margin[:, 0] if objective.n_outputs == 1 else margin
         elif objective.name == "multi:softmax":
             prediction = prediction.argmax(axis=1).astype(np.float64)
+        if truth.grouped:
+            value = _mean_of_groups(function, truth, prediction)
+            return [MetricValue(name, value, False)]
         weighs = truth.weight is not None
         if weighs and not takes_weight and not has_warned:
             has_warned = True
@@ -145,14 +189,23 @@ def _of_function(function: Callable[..., Any], objective: Objective) -> Measure:
                 f"the metric {name!r} takes no sample_weight, so it weights all rows equally: let it take "
                 "(y, prediction, sample_weight=None)"
             )
-        how = {"sample_weight": truth.weight} if weighs and takes_weight else {}
-        value = function(truth.y, prediction, **how)
+        how = {"sample_weight": truth.row_weight} if weighs and takes_weight else {}
+        value = function(truth.table, prediction, **how)
         try:
             return [MetricValue(name, float(value), False)]
         except (TypeError, ValueError):
             raise DataError(f"the metric {name!r} must return a number, got {value!r}") from None
 
     return measure
+
+
+def _mean_of_groups(
+    function: Callable[..., Any], truth: EvaluationSet, prediction: np.ndarray
+) -> float:
+    ends = np.cumsum(truth.queries.sizes)[:-1]
+    each = zip(np.split(truth.y, ends), np.split(prediction, ends), strict=True)
+    values = [1.0 if len(y) == 1 else float(function(y, scores)) for y, scores in each]
+    return float(np.average(values, weights=truth.group_weight))
 
 
 def _takes_weight(function: Callable[..., Any]) -> bool:
@@ -234,7 +287,7 @@ def make_plan(
     model: XGBModel, objective: Objective, schema: Schema, seed: int, n_jobs: int
 ) -> BoostPlan:
     """Return the plan of boosting."""
-    n_parallel = value(model, "num_parallel_tree")
+    n_parallel = model._n_parallel
     signs, groups = model.monotone_constraints, model.interaction_constraints
     if signs is not None:
         signs = monotone_signs(signs, schema)

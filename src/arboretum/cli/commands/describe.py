@@ -35,6 +35,9 @@ def describe(model_file: Path, as_json: bool) -> None:
     print_facts([*_facts(model, model_file, version), _what_next(model_file)])
     print()
     print_schema(model)
+    if hasattr(model, "choices_"):
+        head, *tried = model.choices_.rows()
+        print_table("What the fit tried", head, tried)
     _print_parameters(model)
 
 
@@ -94,7 +97,7 @@ def _document(model: Any, version: str) -> dict[str, Any]:
             "categories": None if column.categories is None else list(column.categories),
             "missing": column.has_missing,
         }
-        for column in model.schema_.columns
+        for column in model.schema_.given.columns
     ]
     for column, share in zip(columns, importances(model) or ()):
         column["importance"] = share
@@ -109,6 +112,7 @@ def _document(model: Any, version: str) -> dict[str, Any]:
         "outputs": model.n_outputs_,
         **_size(model),
         "columns": columns,
+        **({"choices": model.choices_.rows()[1:]} if hasattr(model, "choices_") else {}),
     }
 
 

@@ -59,7 +59,7 @@ def train(options: Training) -> None:
         return
     output = _check_outputs(options)
     if is_streamed(options.data, options.model):
-        train_streamed(options, output)
+        train_streamed(options, output, is_default)
         return
     data = read_data(options.data, options.reading)
     options = replace(

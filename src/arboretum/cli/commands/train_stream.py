@@ -14,7 +14,7 @@ from arboretum.cli.models import choose_task
 from arboretum.cli.problem import Problem
 from arboretum.cli.reading import read_data
 from arboretum.cli.scores import print_scores, score
-from arboretum.cli.screen import file_size, plural, print_facts, working
+from arboretum.cli.screen import file_size, plural, print_facts, print_note, working
 from arboretum.cli.streaming import note_stream, refuse_options
 from arboretum.cli.summary import describe_parameters, describe_size, print_schema
 from arboretum.cli.training import Training, keep_partial, make_model, save_model
@@ -27,10 +27,12 @@ from arboretum.streams.stream import Stream
 __all__ = ["train_streamed"]
 
 
-def train_streamed(options: Training, output: Path) -> None:
+def train_streamed(options: Training, output: Path, is_default: bool) -> None:
     """Train a booster on files, and write the model file."""
     _refuse(options)
     note_stream(options.data)
+    if is_default:
+        print_note("--model is lgbm: boosted trees, the default, need the table in memory")
     with Scratch() as scratch:
         wanted = {"y": options.target}
         if options.weight is not None:

@@ -7,11 +7,12 @@ error is zero.
 
 `plot_learning_curve` draws a metric after every round, for every table the booster was evaluated on. Where
 the line of other rows turns while the training line keeps falling, boosting should have stopped. The best
-round of early stopping is marked.
+round of early stopping is marked. `plot_metric` draws the same lines as LightGBM does.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +21,14 @@ import numpy as np
 from arboretum.base.anatomy import has_anatomy
 from arboretum.data.checks import did_you_mean
 from arboretum.errors import ParameterError
-from arboretum.explain.mpl import LINES, QUIET, TEXT, axes_for, require_pyplot, tidy
+from arboretum.explain.mpl import LINES, QUIET, TEXT, axes_for, frame, require_pyplot, tidy
+from arboretum.explain.other_names import takes_other_names
 from arboretum.explain.pipeline import anatomy_of, takes_pipelines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_boosting_errors", "plot_learning_curve", "plot_margins"]
+__all__ = ["plot_boosting_errors", "plot_learning_curve", "plot_margins", "plot_metric"]
 
 
 _LINE, _OTHER = LINES[:2]
@@ -227,25 +229,18 @@ def plot_learning_curve(
         raise ParameterError(
             "plot_learning_curve needs a booster that was evaluated on tables: give eval_set to fit"
         )
-    known = list(dict.fromkeys(name for _, name in history.curves))
-    metric = known[-1] if metric is None else metric
-    if metric not in known:
-        raise ParameterError(
-            f"the model was not evaluated by {metric!r}{did_you_mean(metric, known)}: "
-            f"there is {', '.join(known)}"
-        )
+    metric = _chosen(metric, [name for _, name in history.curves])
     plt = require_pyplot("plot_learning_curve")
     title = f"{type(model).__name__}: {metric} by round"
     ax = axes_for("plot_learning_curve", ax, title=title)
     tables = list(dict.fromkeys(table for table, _ in history.curves))
     shown = {table: history.curves.get((table, metric)) for table in tables}
-    for k, (table, values) in enumerate(shown.items()):
-        if values:
-            label = (names or {}).get(table, table)
-            ax.plot(range(1, len(values) + 1), values, color=LINES[k % len(LINES)], label=label)
+    lines = {(names or {}).get(table, table): one for table, one in shown.items() if one}
+    for k, (label, values) in enumerate(lines.items()):
+        ax.plot(range(1, len(values) + 1), values, color=LINES[k % len(LINES)], label=label)
     if history.end is not None:
         ax.axvline(history.end, color=QUIET, lw=1, ls=":", label=f"round {history.end}")
-    values = np.concatenate([one for one in shown.values() if one])
+    values = np.concatenate(list(lines.values()))
     if _spans_much(values) if log is None else log:
         ax.set_yscale("log")
         for axis_format in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
@@ -254,6 +249,91 @@ def plot_learning_curve(
     ax.set_ylabel(metric)
     ax.grid(alpha=0.25)
     ax.legend(frameon=False)
+    return ax
+
+
+def _chosen(metric: str | None, recorded: Sequence[str]) -> str:
+    """Return the metric to plot, the last one if none is named."""
+    known = list(dict.fromkeys(recorded))
+    if metric is not None and metric not in known:
+        raise ParameterError(
+            f"the model was not evaluated by {metric!r}{did_you_mean(metric, known)}: "
+            f"there is {', '.join(known)}"
+        )
+    return known[-1] if metric is None else metric
+
+
+@takes_other_names
+@takes_pipelines
+def plot_metric(
+    model: Any,
+    metric: str | None = None,
+    dataset_names: Sequence[str] | None = None,
+    ax: Axes | None = None,
+    xlim: tuple[float, float] | None = None,
+    ylim: tuple[float, float] | None = None,
+    title: str | None = "Metric during training",
+    xlabel: str | None = "Iterations",
+    ylabel: str | None = "@metric@",
+    figsize: tuple[float, float] | None = None,
+    dpi: float | None = None,
+    grid: bool = True,
+    **other_names: Any,
+) -> Axes:
+    """Plot a metric after each round as LightGBM does.
+
+    Parameters
+    ----------
+    model : booster that was fitted with ``eval_set``, or dict
+        The dict of ``record_evaluation``, ``evals_result_`` or ``evals_result()``.
+    metric : str, optional
+        The metric; by default the last.
+    dataset_names : list of str, optional
+        The tables to show; by default all.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+    xlim, ylim : (float, float), optional
+    title, xlabel, ylabel : str or None
+        Texts; None: none. "@metric@" in ``ylabel`` is replaced.
+    figsize, dpi
+        Size of the new figure in inches, and its dots per inch.
+    grid : bool, default True
+    **other_names
+        LightGBM's ``booster``.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> plot_metric({"valid_0": {"l2": [3.0, 2.0, 1.5]}}).get_ylabel()
+    'l2'
+    """
+    found = model
+    if not isinstance(model, Mapping):
+        found = {}
+        for (table, name), values in anatomy_of(model, "plot_metric").history.curves.items():
+            found.setdefault(table, {})[name] = values
+    if not found:
+        raise ParameterError("eval results cannot be empty. Give eval_set to fit")
+    tables = list(found) if dataset_names is None else list(dataset_names)
+    if not tables or not set(tables) <= set(found):
+        raise ParameterError(f"dataset_names must be some of {', '.join(found)}, got {tables}")
+    recorded = list(found[tables[0]])
+    if metric is None and len(recorded) > 1:
+        warnings.warn("More than one metric available, picking one to plot.", stacklevel=2)
+    metric = _chosen(metric, recorded)
+    ax = axes_for("plot_metric", ax, figsize, dpi=dpi)
+    lines = {table: found[table][metric] for table in tables}
+    for table, values in lines.items():
+        ax.plot(range(len(values)), values, label=table)
+    ax.legend(loc="best")
+    low, high = min(map(min, lines.values())), max(map(max, lines.values()))
+    room = 0.2 * (high - low)
+    texts = (title, xlabel, None if ylabel is None else ylabel.replace("@metric@", metric))
+    longest = max(map(len, lines.values()))
+    frame(ax, texts, xlim or (0, longest), ylim or (low - room, high + room), grid)
     return ax
 
 

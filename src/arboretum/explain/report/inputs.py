@@ -56,6 +56,11 @@ def targets_shown(model: Any, output: int | None) -> list[int | None]:
     """
     anatomy = anatomy_of(model, "report")
     n = anatomy.n_targets
+    if anatomy.family == "cuts":
+        raise ParameterError(
+            f"report compares predictions with actual values, and {type(model).__name__} learns from none: "
+            "use worksheet, shap_values or plot_importance"
+        )
     if n == 1 or output is not None:
         return [output]
     nodes = sum(len(tree) for tree in anatomy.trees)
@@ -85,8 +90,8 @@ def one_target(model: Any, output: int | None) -> Any:
         return of_one_target(model, output or 0)
     except ValueError:
         raise ParameterError(
-            f"this {type(model).__name__} predicts {n} targets by members: a report needs trees or forests "
-            "of several targets, or a model of one target"
+            f"this {type(model).__name__} predicts {n} targets by members, or trees for each: a report needs "
+            "trees or forests of several targets, or a model of one target"
         ) from None
 
 

@@ -202,9 +202,10 @@ def _plain_trees(code: ModelCode, model: Any, anatomy: Anatomy) -> dict[str, Any
 
 def _boosted(code: ModelCode, model: Any, anatomy: Anatomy) -> dict[str, Any]:
     """Second-order boosting: the rounds that `predict` uses, and the objective's link."""
-    link = model.objective_.link
+    objective = anatomy.recipe.steps["objective"]()
+    link = objective.link
     if anatomy.labels is not None and link.name == "identity":
-        if model.objective_.name != "binary:logitraw":
+        if objective.name != "binary:logitraw":
             raise NotWalkable(
                 "its objective is a function of yours, and so is the meaning of its scores"
             )

@@ -43,6 +43,13 @@ def overview_of(model: Any, n_rows: int, n_used: int, n_columns: int) -> dict[st
     if anatomy.family in ("stack", "vote"):
         joined = parts[:-1] if anatomy.family == "stack" else parts  # the last is the final model
         facts["members"] = [[one.name, type(one.model).__name__] for one in joined]
+    if anatomy.family == "averaged":
+        members = anatomy.recipe.steps["members"]()
+        facts["members"] = [
+            [one.kind, f"{one.ensemble.n_rounds} rounds, weight {one.weight:.3g}"]
+            for one in members
+        ]
+        facts["choices"] = anatomy.recipe.steps["choices"]().rows()
     if history.oob_score is not None:
         facts["oob_score"] = float(history.oob_score)
         facts["oob_name"] = history.oob_measure

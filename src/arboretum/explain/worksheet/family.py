@@ -24,7 +24,7 @@ from arboretum.explain.worksheet.methods import ANSWERS, menu, refusal
 from arboretum.explain.worksheet.rendering import number
 from arboretum.explain.worksheet.sheet import Sheet
 from arboretum.lazy import cached_property
-from arboretum.structure.condition import format_category
+from arboretum.structure.condition import format_category, format_value
 
 if TYPE_CHECKING:
     from arboretum.base.anatomy import Anatomy, LearnedTarget
@@ -210,7 +210,9 @@ class Family:
             elif column.categories is not None:
                 facts[column.name] = format_category(column.categories[int(value)])
             else:
-                facts[column.name] = value
+                facts[column.name] = (
+                    format_value(value, column.value_kind) if column.is_date else value
+                )
         return facts
 
     def row_sheet(self, row: Any) -> tuple[Sheet, Matrix, int | None]:
@@ -300,6 +302,7 @@ def index_of(
 
 def one_row(row: Any, schema: Any) -> Any:
     """Return a row, whatever it came as, as a table of one row."""
+    schema = schema.given
     n = len(schema.columns)
     if isinstance(row, Mapping):
         unknown = [name for name in row if name not in schema.names]

@@ -22,6 +22,7 @@ ANSWERS = {
     "c45": ("node", "leaf", "row", "pruning"),
     "rules": ("leaf", "row"),
     "forest": ("node", "leaf", "row", "oob"),
+    "cuts": ("leaf", "row"),
     "bag": ("node", "leaf", "row", "oob"),
     "adaboost": ("node", "leaf", "row", "round"),
     "coordinate": ("row", "round"),
@@ -76,6 +77,12 @@ WITHOUT: dict[str, dict[str, str | tuple[str, str]]] = {
             "trees of a forest have no pruning path of their own",
             "fit a DecisionTreeClassifier or DecisionTreeRegressor",
         ),
+    },
+    "cuts": {
+        "node": ("cuts are drawn, no others are tried", ".leaf(tree, node) has the cuts above it"),
+        "round": "the trees do not depend on each other, there are no rounds",
+        "pruning": "cuts are drawn at random, nothing is pruned",
+        "oob": "there is no target to err on",
     },
     "bag": {
         "round": "the estimators do not depend on each other, there are no rounds",

@@ -32,6 +32,7 @@ _FAMILIES = {
     "c45": "cases.c45:C45Family",
     "rules": "cases.rules:RulesFamily",
     "forest": "forest:ForestFamily",
+    "cuts": "cuts:CutsFamily",
     "imputer": "imputer:ImputerFamily",
     "bag": "combine:BagFamily",
     "stack": "combine:TogetherFamily",

@@ -46,7 +46,7 @@ class AveragedFamily(Family):
         for k in range(len(start)):
             name = "margin" if len(start) == 1 or classes is None else f"margin of {classes[k]}"
             terms = " ".join(
-                f"{signed(m.weight)}·({number(float(total[k]))})"
+                f"+ {number(m.weight)} · {signed(float(total[k]))}"
                 for m, total in zip(members, sums, strict=True)
             )
             value = float(start[k] + added[:, k].sum())

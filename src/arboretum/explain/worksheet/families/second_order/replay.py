@@ -172,7 +172,7 @@ class Replay:
 
     @property
     def objective(self) -> Any:
-        return self.model.objective_
+        return self.family.anatomy.recipe.steps["objective"]()
 
     @property
     def plan(self) -> Any:
