@@ -33,7 +33,7 @@ BAGS = {
     ),
     "some columns": BaggingRegressor(n_estimators=3, max_features=3, random_state=1, n_jobs=1),
     "drawn columns": BaggingClassifier(
-        CARTClassifier(max_features=2, max_depth=4), n_estimators=3, random_state=1, n_jobs=1
+        CARTClassifier(max_features=2, max_depth=4), n_estimators=3, random_state=2, n_jobs=1
     ),
     "balanced": BaggingClassifier(
         CARTClassifier(class_weight="balanced", max_depth=3),
