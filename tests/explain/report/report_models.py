@@ -70,7 +70,7 @@ FAMILIES: dict[str, tuple[Any, int]] = {
     "stacking": (
         lambda: arb.StackingClassifier(_members(), LogisticRegression(), cv=3), 1,
     ),
-    "voting": (lambda: arb.VotingClassifier(_members(), weights=[1, 2]), 2),
+    "voting": (lambda: arb.VotingClassifier(_members(), voting="soft", weights=[1, 2]), 2),
 }  # fmt: skip
 
 
