@@ -45,6 +45,10 @@ tree/tests/test_tree tree/tests/test_monotonic_tree tree/tests/test_export tree/
 ensemble/tests/test_forest ensemble/tests/test_bagging ensemble/tests/test_weight_boosting
 ensemble/tests/test_gradient_boosting ensemble/tests/test_stacking ensemble/tests/test_voting
 ensemble/tests/test_common ensemble/tests/test_base ensemble/tests/test_iforest
+ensemble/_hist_gradient_boosting/tests/test_gradient_boosting
+ensemble/_hist_gradient_boosting/tests/test_warm_start
+ensemble/_hist_gradient_boosting/tests/test_monotonic_constraints
+ensemble/_hist_gradient_boosting/tests/test_compare_lightgbm
 inspection/tests/test_partial_dependence inspection/tests/test_permutation_importance
 inspection/_plot/tests/test_plot_partial_dependence inspection/_plot/tests/test_boundary_decision_display
 """
@@ -245,11 +249,24 @@ def outcomes(report: Path) -> Iterable[Outcome]:
         if case.find("skipped") is not None:
             continue
         wrong = case.find("failure") if case.find("failure") is not None else case.find("error")
-        parts = case.get("classname", "").split(".")
-        file = next((part for part in reversed(parts) if part.startswith("test_")), parts[-1])
+        file = file_name(case.get("classname", ""))
         error = "" if wrong is None else first_line(wrong.get("message", "") or "no message")
         reached = case.find("properties/property[@name='reached']") is not None
         yield Outcome(file, case.get("name", ""), error, reached)
+
+
+def file_name(module: str) -> str:
+    """Return the short name of a test file: the name of its module, after that of a private package.
+
+    The name of a class of tests may follow that of the module.
+
+    >>> file_name("tree.tests.test_tree.TestTree"), file_name("ensemble._hist.tests.test_warm_start")
+    ('test_tree', '_hist/test_warm_start')
+    """
+    *packages, name = module.split(".")
+    while packages and not name.startswith("test_"):
+        name = packages.pop()
+    return "/".join([*(one for one in packages if one.startswith("_")), name])
 
 
 def first_line(message: str) -> str:
