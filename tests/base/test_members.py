@@ -28,7 +28,7 @@ OWNERS = pytest.mark.parametrize(
     [
         lambda **k: BaggingClassifier(n_estimators=3, random_state=0, **k),
         lambda **k: AdaBoostClassifier(n_estimators=3, **k),
-        lambda **k: VotingClassifier(TREES, **k),
+        lambda **k: VotingClassifier(TREES, voting="soft", **k),
         lambda **k: StackingClassifier(TREES, CARTClassifier(max_depth=2), **k),
     ],
     ids=["bagging", "adaboost", "voting", "stacking"],

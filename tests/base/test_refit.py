@@ -29,7 +29,7 @@ MODELS = {
     "gbm": A.GradientBoostingClassifier(**FEW),
     "lgbm": A.LGBMClassifier(**FEW),
     "stacking": A.StackingClassifier([("a", A.CARTClassifier())], A.CARTClassifier(), cv=2),
-    "voting": A.VotingClassifier([("a", A.CARTClassifier())]),
+    "voting": A.VotingClassifier([("a", A.CARTClassifier())], voting="soft"),
 }
 
 

@@ -1,10 +1,18 @@
 """Ways to draw rows, each beside its obvious version; and bags: everybody who asks is told the same."""
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from arboretum import DataError, RandomForestClassifier, RandomForestRegressor, load
+from arboretum import (
+    BaggingClassifier,
+    DataError,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    load,
+)
 from arboretum.base.sampling import (
     Bootstrap,
     draw_by_weight,
@@ -152,7 +160,32 @@ def test_proximities_out_of_bag(forest):
     assert_allclose(forest.proximity(kind="oob")[3, 8], expected)
 
 
-def test_a_warm_start_keeps_the_rows_of_weight_0():
-    model = RandomForestClassifier(2, warm_start=True, random_state=0).fit(X, Y > 3, W)
-    with pytest.raises(DataError, match="weight 0"):
-        model.set_params(n_estimators=4).fit(X, Y > 3)
+@pytest.mark.parametrize(
+    "make",
+    [RandomForestClassifier, lambda n, **more: BaggingClassifier(n_estimators=n, **more)],
+    ids=["forest", "bagging"],
+)
+def test_a_warm_start_may_see_other_rows_whose_bags_are_known(make):
+    model = make(2, warm_start=True, random_state=0).fit(X, Y > 3, W)
+    first = [one.tree_.value.copy() for one in model.estimators_]
+    model.set_params(n_estimators=4).fit(X[::2], Y[::2] > 3)
+    again = make(4, random_state=0).fit(X[::2], Y[::2] > 3)
+    assert [one.tree_.value.tolist() for one in model] == [
+        *(value.tolist() for value in first),
+        *(one.tree_.value.tolist() for one in again.estimators_[2:]),
+    ]
+    assert_array_equal(model._bags.counts(3), again._bags.counts(3))
+    kept = pickle.loads(pickle.dumps(model))
+    for read in (
+        lambda: model.estimators_samples_,
+        lambda: kept.estimators_samples_,
+        lambda: type(model._bags).from_state(model._bags.to_state(), *_width(model)).counts(0),
+        lambda: model.set_params(oob_score=True, n_estimators=5).fit(X[::2], Y[::2] > 3),
+    ):
+        with pytest.raises(DataError, match="the 2 members before the last fit"):
+            read()
+    assert "first" not in again._bags.to_state()
+
+
+def _width(model):
+    return (X.shape[1],) if isinstance(model, BaggingClassifier) else ()

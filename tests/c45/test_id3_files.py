@@ -176,13 +176,16 @@ def test_bad_tables(name):
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"epsilon": -0.1}, "epsilon of ID3Classifier must be a number ≥ 0, got -0.1"),
+        ({"epsilon": -0.1}, "'epsilon' parameter of ID3Classifier must be a number ≥ 0, got -0.1"),
         ({"epsilon": NAN}, "epsilon"),
-        ({"max_depth": 0}, "max_depth of ID3Classifier must be an int ≥ 1 or None"),
+        ({"max_depth": 0}, "'max_depth' parameter of ID3Classifier must be an int ≥ 1 or None"),
         ({"min_samples_split": 1}, "min_samples_split"),
-        ({"discretize": "mean"}, "discretize of ID3Classifier must be 'mdl', 'quantile' or None"),
+        (
+            {"discretize": "mean"},
+            "'discretize' parameter of ID3Classifier must be 'mdl', 'quantile' or None",
+        ),
         ({"discretize": True}, "discretize"),
-        ({"n_bins": 1}, "n_bins of ID3Classifier must be an int ≥ 2"),
+        ({"n_bins": 1}, "'n_bins' parameter of ID3Classifier must be an int ≥ 2"),
         ({"n_bins": 2.5}, "n_bins"),
         ({"laplace": 1}, "laplace"),
         ({"class_weight": "even"}, "class_weight"),

@@ -279,7 +279,7 @@ def test_parameter_is_alive(Model, name, monkeypatch):
 
 
 # ---------------------------------------------------------------------- bad values
-SEED = "an int from 0 to 4294967295 or a RandomState or a Generator or None"
+SEED = "an int from 0 to 2**64 - 1 or a RandomState or a Generator or None"
 JOBS = "a positive int, a negative int (-1: all cores) or None"
 MAX_FEATURES = "an int ≥ 1 or a float in (0, 1] or 'sqrt', 'log2' or None"
 NAN, INF = float("nan"), float("inf")
@@ -288,7 +288,7 @@ BAD = {
     "splitter": ("'best' or 'random'", ["Best", "worst", None, 1, b"best", ["best"]]),
     "max_depth": ("an int ≥ 1 or None", [-3, 0, 2.0, "3", True, NAN, INF, [3], np.float64(3)]),
     "min_samples_split": (
-        "an int ≥ 2 or a float in (0, 1]",
+        "an int in the range [2, inf) or a float in the range (0.0, 1.0]",
         [1, 0, -2, 0.0, 1.5, -0.1, "2", None, True, NAN, INF],
     ),
     "min_samples_leaf": (
@@ -300,7 +300,7 @@ BAD = {
         [-0.1, 0.51, 1, "0", None, True, NAN, INF],
     ),
     "max_features": (MAX_FEATURES, [0, -1, 0.0, 1.5, "auto", "SQRT", True, NAN, [1], ("sqrt",)]),
-    "random_state": (SEED, [-1, 1.5, "0", True, 2**32, [1], np.random]),
+    "random_state": (SEED, [-1, 1.5, "0", True, 2**64, [1], np.random]),
     "max_leaf_nodes": ("an int ≥ 2 or None", [1, 0, -5, 4.0, "4", True]),
     "min_impurity_decrease": ("a number ≥ 0", [-1e-9, "0", None, True, NAN, INF, 10**400]),
     "ccp_alpha": ("a number ≥ 0", [-0.1, "0", None, False, NAN, INF]),
@@ -340,7 +340,7 @@ def test_bad_value_is_named_at_fit(Model, name, value, phrase):
     with pytest.raises(ParameterError) as caught:
         model.fit([[0.0], [1.0]], [0, 1])
     told, _, today = str(caught.value).partition(f", got {value!r}")
-    assert told == f"{name} of {Model.__name__} must be {phrase}"
+    assert told == f"The {name!r} parameter of {Model.__name__} must be {phrase}"
     assert not today or (value in ("auto", "mse", "mae") and today.startswith(": "))
     assert not hasattr(model, "tree_")
 
@@ -357,7 +357,7 @@ GOOD = {
     "min_samples_leaf": [1, 0.5, np.int8(2)],
     "min_weight_fraction_leaf": [0, 0.5, np.float64(0.1)],
     "max_features": [1, 1.0, 0.001, np.int32(2), "log2", 10**9],
-    "random_state": [0, 2**32 - 1, np.uint32(7)],
+    "random_state": [0, 2**32 - 1, 2**64 - 1, np.uint32(7)],
     "max_leaf_nodes": [2, 10**9, np.int64(4)],
     "min_impurity_decrease": [0, 1e308, np.float32(0.1)],
     "ccp_alpha": [0, 5, 1e308],
@@ -379,39 +379,45 @@ def test_edge_of_the_allowed_works(Model, name, value):
 
 TABLE = pd.DataFrame({"age": [20.0, 30, 40, 50] * 5, "city": ["Bern", "Oslo"] * 10})
 WITH_DATA = [
-    ({"monotonic_cst": {"agge": 1}}, "monotonic_cst names the column 'agge'.*it has 'age', 'city'"),
+    ({"monotonic_cst": {"agge": 1}}, "monotonic_cst contains 1 unexpected .*'agge'.*'age', 'city'"),
     ({"monotonic_cst": {"city": 1}}, "monotonic_cst constrains 'city', a category"),
     (
         {"monotonic_cst": {"age": 2}},
-        r"array-like of -1, 0 or 1. It holds \[2\]",
+        r"monotonic_cst\['age'\] must be either -1, 0 or 1. Got 2",
     ),
     (
         {"monotonic_cst": {"age": "up"}},
-        r"array-like of -1, 0 or 1. It holds \['up'\]",
+        r"monotonic_cst\['age'\] must be either -1, 0 or 1. Got 'up'",
     ),
     (
         {"monotonic_cst": [1, None]},
-        r"array-like of -1, 0 or 1. It holds \[None\]",
+        r"array-like of -1, 0 or 1. Observed values: \[None\]",
     ),
     (
         {"monotonic_cst": [1, 0.5]},
-        r"array-like of -1, 0 or 1. It holds \[0.5\]",
+        r"array-like of -1, 0 or 1. Observed values: \[0.5\]",
     ),
     (
         {"monotonic_cst": [1, [0]]},
-        r"array-like of -1, 0 or 1. It holds \[\[0\]\]",
+        r"array-like of -1, 0 or 1. Observed values: \[\[0\]\]",
     ),
     ({"monotonic_cst": [1]}, r"monotonic_cst .* each of the 2 columns.*got \[1\]"),
     ({"monotonic_cst": "up"}, "monotonic_cst .* each of the 2 columns.*got 'up'"),
     ({"monotonic_cst": 1}, "monotonic_cst .* each of the 2 columns.*got 1"),
     ({"categorical_features": "city"}, "categorical_features must be None or a list"),
     ({"categorical_features": 1}, "categorical_features must be None or a list"),
-    ({"categorical_features": ["citi"]}, "categorical_features names 'citi'.*did you mean 'city'"),
-    ({"categorical_features": [5]}, "categorical_features holds the index 5, X has 2 columns"),
-    ({"categorical_features": [-1]}, "categorical_features holds the index -1"),
-    ({"categorical_features": [True]}, "categorical_features as a mask must have one boolean per"),
-    ({"categorical_features": [0.5]}, "categorical_features must hold column names, indices"),
-    ({"ordinal_features": ["agee"]}, "ordinal_features names 'agee'.*did you mean 'age'"),
+    (
+        {"categorical_features": ["citi"]},
+        "an item value 'citi' .*did you mean 'city'",
+    ),
+    ({"categorical_features": [5]}, r"indices must be in .* = \[0, 1\], got 5"),
+    ({"categorical_features": [-1]}, "indices must be in .* got -1"),
+    ({"categorical_features": [True]}, "set as a boolean mask must have shape .* the mask 1"),
+    ({"categorical_features": [0.5]}, "array-like of bool, int or str, got: float64. .* not 0.5"),
+    (
+        {"ordinal_features": ["agee"]},
+        "ordinal_features has an item value 'agee' .*did you mean 'age'",
+    ),
     ({"ordinal_features": {"city": "Bern"}}, r"ordinal_features\['city'\] must be a list"),
     ({"ordinal_features": {"city": []}}, r"ordinal_features\['city'\] must hold every value once"),
     (
@@ -441,6 +447,8 @@ def test_monotone_constraints_need_one_order(Model):
         match=r"Monotonicity constraints are not supported with .*monotonic_cst works",
     ):
         Model(monotonic_cst={"age": 1}).fit(TABLE, y)
+    with pytest.raises(ParameterError, match="not supported with multiple output"):
+        Model(monotonic_cst=[1]).fit(TABLE, np.ones((20, 2), int))  # also of a wrong length
 
 
 @pytest.mark.parametrize(

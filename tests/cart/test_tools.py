@@ -88,7 +88,7 @@ def test_grid_search_reports_a_bad_value():
     X, y = data_for(CARTClassifier)
     search = GridSearchCV(CARTClassifier(), {"max_depth": [-1]}, cv=3, error_score="raise")
     with pytest.raises(
-        ParameterError, match="max_depth of DecisionTreeClassifier must be an int ≥ 1"
+        ParameterError, match="'max_depth' parameter of DecisionTreeClassifier must be an int ≥ 1"
     ):
         search.fit(X, y)
 

@@ -130,9 +130,9 @@ BAD = [
     (
         "c45",
         ["--set", "confidence=0.7"],
-        "confidence of C45Classifier must be a number in (0, 0.5]",
+        "'confidence' parameter of C45Classifier must be a number in (0, 0.5]",
     ),
-    ("c45", ["--set", "subset=maybe"], "subset of C45Classifier must be True or False"),
+    ("c45", ["--set", "subset=maybe"], "'subset' parameter of C45Classifier must be True or False"),
     ("c45", ["--set", "confidenc=0.1"], "no parameter 'confidenc': did you mean 'confidence'?"),
     ("c45", ["--prune-cv"], "C45Classifier has no pruning path"),
     ("c4", [], "--model 'c4' is unknown: did you mean 'c45'?"),

@@ -133,7 +133,11 @@ def test_a_single_tree_is_tree_0(shelf):
 @pytest.mark.parametrize(
     ("model", "words", "message"),
     [
-        ("rf", ["--set", "n_estimators=0"], "n_estimators of RandomForestClassifier must be"),
+        (
+            "rf",
+            ["--set", "n_estimators=0"],
+            "'n_estimators' parameter of RandomForestClassifier must be",
+        ),
         ("rf", ["--prune-cv"], "RandomForestClassifier has no pruning path"),
         ("extratrees", ["--set", "oob_score=True"], "bootstrap=True"),
         ("bagging", ["--set", "max_features=99"], "max_features is 99"),

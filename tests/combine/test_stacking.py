@@ -13,7 +13,7 @@ from sklearn import ensemble
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeCV
 from sklearn.model_selection import cross_val_score
 from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
@@ -37,6 +37,7 @@ from arboretum import (
     VotingRegressor,
     load,
 )
+from arboretum.combine.linear import final_from_state, final_to_state
 from tests.boosting.adaboost.ada_cases import mixed, numbers, saved
 
 CLASSIFIERS = [
@@ -77,12 +78,15 @@ def test_defaults_are_models_of_this_library():
     X, y = load_wine(return_X_y=True)
     model = StackingClassifier().fit(X, y)
     assert [type(e).__module__.split(".")[0] for e in model.estimators_] == ["arboretum"] * 3
-    assert type(model.final_estimator_).__module__.startswith("arboretum.")
+    assert type(model.final_estimator_) is LogisticRegression
     assert model.estimators is None
     assert model.final_estimator is None
     assert model.score(X, y) > 0.95
-    assert VotingClassifier(weights=[1, 1, 3]).fit(X, y).score(X, y) > 0.95
+    vote = VotingClassifier(weights=[1, 1, 3]).fit(X, y)
+    assert vote.score(X, y) > 0.95
+    assert not hasattr(vote, "predict_proba")  # it counts, as scikit-learn's
     X, y = load_diabetes(return_X_y=True)
+    assert type(StackingRegressor().fit(X, y).final_estimator_) is RidgeCV
     for kind in (StackingRegressor, VotingRegressor):
         assert kind().fit(X, y).score(X, y) > 0.5
     assert VotingRegressor(weights=[1, 0, 0]).fit(X, y).predict(X[:1]).shape == (1,)
@@ -173,20 +177,47 @@ def test_a_saved_model_is_the_same_model(model):
 
 def test_words_to_predict_survive_a_file():
     frame, y = mixed()
-    for kind in (StackingClassifier, VotingClassifier):
-        model = kind(CLASSIFIERS).fit(frame, y)
+    for model in (StackingClassifier(CLASSIFIERS), VotingClassifier(CLASSIFIERS, voting="soft")):
+        model.fit(frame, y)
         again = load(saved(model))
         assert_array_equal(again.predict(frame), model.predict(frame))
         assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
         assert again.classes_.tolist() == ["no", "yes"]
 
 
-def test_the_default_stack_can_be_saved():
-    X, y = load_wine(return_X_y=True)
-    model = StackingClassifier().fit(X, y)
+@pytest.mark.parametrize(
+    ("make", "data"),
+    [(StackingClassifier, load_wine), (StackingClassifier, load_breast_cancer),
+     (StackingRegressor, load_diabetes)],
+)  # fmt: skip
+def test_the_default_stack_can_be_saved(make, data):
+    X, y = data(return_X_y=True)
+    model = make(CLASSIFIERS[:1] if make is StackingClassifier else REGRESSORS[:1]).fit(X, y)
     again = load(saved(model))
-    assert_array_equal(again.predict(X), model.predict(X))
-    assert again.estimators is None
+    for method in ("predict", "predict_proba", "decision_function"):
+        if hasattr(model, method):
+            assert_array_equal(getattr(again, method)(X), getattr(model, method)(X))
+    final = vars(model.final_estimator_)
+    assert vars(again.final_estimator_).keys() == final.keys()
+
+
+def test_damaged_coefficients_are_refused():
+    X, y = load_wine(return_X_y=True)
+    model = StackingClassifier(CLASSIFIERS[:1]).fit(X, y)
+    good = final_to_state(model.final_estimator_)["linear"]
+    for change in (
+        {"coef_": good["coef_"][:2]},
+        {"coef_": np.array("a")},
+        {"intercept_": good["intercept_"][:1]},
+        {"intercept_": good["intercept_"] * np.nan},
+        {"more": np.zeros(1)},
+    ):
+        with pytest.raises(ModelFileError):
+            final_from_state(LogisticRegression(), {"linear": {**good, **change}})
+    with pytest.raises(ModelFileError):
+        final_from_state(LogisticRegression(C=2.0), {"linear": good})
+    with pytest.raises(ParameterError, match="not an estimator of arboretum"):
+        final_to_state(LogisticRegression(C=2.0).fit(X, y))
 
 
 def test_foreign_models_are_refused_by_name():
@@ -229,24 +260,28 @@ BAD = [
     (
         StackingClassifier,
         {"final_estimator": CARTClassifier},
-        "final_estimator of StackingClassifier",
+        "'final_estimator' parameter of StackingClassifier",
     ),
     (
         StackingClassifier,
         {"stack_method": "guess"},
-        "stack_method of StackingClassifier must be 'auto'",
+        "'stack_method' parameter of StackingClassifier must be 'auto'",
     ),
     (
         StackingRegressor,
         {"passthrough": "yes"},
-        "passthrough of StackingRegressor must be True or False",
+        "'passthrough' parameter of StackingRegressor must be True or False",
     ),
-    (VotingClassifier, {"voting": "loud"}, "voting of VotingClassifier must be 'hard' or 'soft'"),
+    (
+        VotingClassifier,
+        {"voting": "loud"},
+        "'voting' parameter of VotingClassifier must be 'hard' or 'soft'",
+    ),
     (VotingClassifier, {"estimators": CLASSIFIERS, "weights": [1]}, "weights"),
     (
         VotingRegressor,
         {"weights": 3},
-        "weights of VotingRegressor must be None or a list of numbers",
+        "'weights' parameter of VotingRegressor must be None or a list of numbers",
     ),
     (VotingClassifier, {"estimators": [("a", "drop")]}, "drop"),
     (VotingClassifier, {"estimators": [("a", CARTRegressor())]}, "classifier"),

@@ -228,3 +228,20 @@ def test_what_is_read_only_is_copied():
     assert numbers(given)[0].flags.writeable
     mine = np.arange(3.0)
     assert np.shares_memory(weights(mine, 3), mine)
+
+
+def test_lists_of_words_and_whole_numbers_are_words_as_numpy_makes_them():
+    classes, codes, _ = encode_classes(["none", 1, 2, "none"])
+    assert classes[0].tolist() == ["1", "2", "none"]
+    assert codes[:, 0].tolist() == [2, 0, 1, 2]
+    for y in (["a", 1.5], ["a", None], np.array(["a", 1], dtype=object)):
+        with pytest.raises(DataError):
+            encode_classes(y)
+
+
+def test_a_weight_is_a_number_or_one_for_each_row():
+    assert weights(2, 3).tolist() == [2.0, 2.0, 2.0]
+    with pytest.raises(TypeError, match="Input should have at least 1 dimension"):
+        weights(np.array(2), 3)
+    with pytest.raises(DataError, match=r"sample_weight.shape == \(2,\), expected \(3,\)"):
+        weights([1, 2], 3)

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import arboretum.forest.growing as forest_growing
 from arboretum import (
+    AdaBoostClassifier,
     BaggingClassifier,
     BaggingRegressor,
     C45Classifier,
@@ -162,10 +164,13 @@ def test_warm_start_keeps_what_bags_are_drawn_by():
     model = BaggingClassifier(n_estimators=3, warm_start=True, random_state=0).fit(X, y)
     with pytest.raises(ParameterError, match="must not get smaller"):
         clone(model).fit(X, y).set_params(n_estimators=2).fit(X, y)
-    for change, table in (({"max_features": 2}, X), ({"max_samples": 0.5}, X), ({}, X[:50])):
+    for change, table in (({"max_samples": 0.5}, X), ({}, X[:50])):
         other = clone(model).fit(X, y).set_params(n_estimators=5, **change)
-        with pytest.raises(DataError, match="warm_start"):
-            other.fit(table, y[: len(table)])
+        assert len(other.fit(table, y[: len(table)])) == 5
+        with pytest.raises(DataError, match="the 3 members before the last fit"):
+            other.estimators_samples_
+    with pytest.raises(ParameterError, match="columns are drawn as before"):
+        clone(model).fit(X, y).set_params(n_estimators=5, max_features=2).fit(X, y)
     with pytest.raises(DataError, match="warm_start"):
         model.set_params(n_estimators=5).fit(X[:, :2], y)
 
@@ -280,3 +285,61 @@ def test_importances_are_the_mean_of_the_trees():
     assert not hasattr(
         BaggingClassifier(KNeighborsClassifier(), 2).fit(X, y), "feature_importances_"
     )
+
+
+# ---------------------------------------------------------------------- bases of other libraries
+class Clipping(BaseEstimator):
+    """A base that takes infinite values, as a pipeline may that replaces them."""
+
+    def fit(self, X, y):
+        self.tree_ = CARTClassifier(max_depth=3).fit(np.clip(X, -9, 9), y)
+        self.classes_ = self.tree_.classes_
+        return self
+
+    def predict(self, X):
+        return self.tree_.predict(np.clip(X, -9, 9))
+
+
+@pytest.mark.parametrize("kind", [BaggingClassifier, AdaBoostClassifier])
+def test_a_base_may_take_infinite_values(kind):
+    X, y, _ = data()
+    X = np.where(X > 1, np.inf, X)
+    more = {} if kind is BaggingClassifier else {"sampling": "resample"}
+    model = kind(Clipping(), n_estimators=3, random_state=0, **more).fit(X, y)
+    assert model.score(X, y) > 0.5
+    with pytest.raises(DataError, match="infinite"):
+        kind(n_estimators=3).fit(X, y)
+
+
+class Noting(ClassifierMixin, BaseEstimator):
+    """Notes the metadata that it gets."""
+
+    def fit(self, X, y, group=None, sample_weight=None):
+        self.classes_, self.group_, self.weighs_ = np.unique(y), group, sample_weight is not None
+        return self
+
+    def predict(self, X, group=None):
+        self.asked_ = group
+        return np.full(len(X), self.classes_[0])
+
+
+def test_metadata_is_routed_to_the_members():
+    X, y, _ = data()
+    with pytest.raises(ValueError, match="enable_metadata_routing=True"):
+        BaggingClassifier(Noting()).fit(X, y, group=np.arange(len(y)))
+    with config_context(enable_metadata_routing=True):
+        base = Noting().set_fit_request(group=True).set_predict_request(group=True)
+        model = BaggingClassifier(base, n_estimators=2).fit(X, y, group=np.arange(len(y)))
+        for one, rows in zip(model, model.estimators_samples_, strict=True):
+            assert not one.weighs_  # it has not asked for the weights
+            assert_array_equal(one.group_, rows)
+        for method in ("predict", "predict_proba", "predict_log_proba"):
+            getattr(model, method)(X, group=method)
+            assert [one.asked_ for one in model] == [method] * 2
+        model.predict(X)
+        assert model[0].asked_ is None
+        base.set_fit_request(sample_weight=True)
+        model = BaggingClassifier(base, n_estimators=2).fit(X, y, group=np.arange(len(y)))
+        assert all(one.weighs_ and len(one.group_) == len(y) for one in model)
+        with pytest.raises(TypeError, match="unexpected argument"):
+            model.predict(X, other=1)

@@ -86,7 +86,7 @@ def test_the_first_guess_may_be_a_mean(iris):
         numeric = np.ones(4, bool)
         assert_allclose(engine(holes.to_numpy(), numeric, holes.to_numpy(), codes, initial), book)
     assert not np.allclose(found["median"], found["mean"])
-    with pytest.raises(ParameterError, match="initial of ProximityImputer"):
+    with pytest.raises(ParameterError, match="'initial' parameter of ProximityImputer"):
         ProximityImputer(initial="mode").fit(holes, y)
 
 

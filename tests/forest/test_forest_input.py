@@ -85,7 +85,7 @@ BAD = [
         RandomForestClassifier(0),
         Y0,
         ParameterError,
-        "n_estimators of RandomForestClassifier must be",
+        "'n_estimators' parameter of RandomForestClassifier must be",
     ),
     (RandomForestClassifier(True), Y0, ParameterError, "n_estimators"),
     (RandomForestRegressor(2.5), N0, ParameterError, "n_estimators"),
@@ -146,7 +146,9 @@ def test_warm_start_does_not_shrink_or_change_tables():
 
 def test_a_warm_start_with_a_bad_parameter_keeps_the_trees():
     model = fitted(RandomForestClassifier, 5, warm_start=True)
-    with pytest.raises(ParameterError, match="n_estimators of RandomForestClassifier must be"):
+    with pytest.raises(
+        ParameterError, match="'n_estimators' parameter of RandomForestClassifier must be"
+    ):
         model.set_params(n_estimators="many").fit(X0, Y0)
     assert len(model) == 5
 

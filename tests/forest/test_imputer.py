@@ -308,13 +308,19 @@ BAD = [
     ({}, np.where(X > 7, np.inf, X), Y, DataError, "infinite"),
     ({"task": "classification"}, X, X[:, 0], DataError, "continuous"),
     ({"task": "regression"}, X, np.array(["a", "b", "c"])[Y], DataError, "needs numbers"),
-    ({"task": "both"}, X, Y, ParameterError, "task of ProximityImputer must be"),
-    ({"n_estimators": 0}, X, Y, ParameterError, "n_estimators of ProximityImputer must be"),
+    ({"task": "both"}, X, Y, ParameterError, "'task' parameter of ProximityImputer must be"),
+    (
+        {"n_estimators": 0},
+        X,
+        Y,
+        ParameterError,
+        "'n_estimators' parameter of ProximityImputer must be",
+    ),
     ({"max_iter": 0}, X, Y, ParameterError, "max_iter"),
     ({"tol": -1}, X, Y, ParameterError, "tol"),
     ({"min_samples_leaf": 0}, X, Y, ParameterError, "min_samples_leaf"),
     ({"n_jobs": 0}, X, Y, ParameterError, "n_jobs"),
-    ({"unseen": "guess"}, X, Y, ParameterError, "unseen of ProximityImputer must be"),
+    ({"unseen": "guess"}, X, Y, ParameterError, "'unseen' parameter of ProximityImputer must be"),
 ]
 
 

@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.utils.validation import check_is_fitted
 
 from arboretum import (
     AdaBoostClassifier,
+    BaggingClassifier,
     BaggingRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
@@ -99,3 +101,43 @@ def test_other_ensembles_are_sequences_too():
         assert [*model] == model.estimators_
         assert model[0] is model.estimators_[0]
         assert len(model) == 3
+
+
+@pytest.mark.parametrize("kind", FORESTS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("bootstrap", [False, True])
+def test_the_clone_of_a_tree_grows_it_again_from_its_rows(kind, bootstrap):
+    tree, (X, y) = FORESTS[kind]
+    forest = kind(3, max_features=0.5, max_depth=4, bootstrap=bootstrap).fit(X, y)
+    for rows, one in zip(forest.estimators_samples_, forest, strict=True):
+        again = clone(one).fit(X[rows], y[rows])
+        assert type(again) is tree
+        assert_allclose(again.tree_.value, one.tree_.value)
+        assert_array_equal(again.tree_.feature, one.tree_.feature)
+        other = clone(one).set_params(random_state=1).fit(X[rows], y[rows])
+        assert other.tree_.feature.tolist() != one.tree_.feature.tolist()
+
+
+def test_numpys_seed_governs_models_without_one():
+    X, y = DIABETES
+    each = []
+    for seed in (1, 1, 2):
+        np.random.seed(seed)
+        each.append(RandomForestRegressor(2, max_depth=3).fit(X, y).predict(X).tolist())
+    assert each[0] == each[1] != each[2]
+
+
+@pytest.mark.filterwarnings("ignore:Warm-start fitting")
+def test_without_new_trees_a_warm_start_does_nothing():
+    X, y = IRIS
+    for model in (
+        RandomForestClassifier(3, warm_start=True, random_state=0),
+        BaggingClassifier(n_estimators=3, warm_start=True, random_state=0),
+    ):
+        model.fit(X, y)
+        members, classes = list(model.estimators_), model.classes_
+        assert model.fit(X, y > 0) is model
+        assert model.estimators_ == members
+        assert model.classes_ is classes
+    forest = RandomForestClassifier(3, warm_start=True, random_state=0).fit(X, y)
+    assert forest.set_params(keep_leaves=True, oob_score=True).fit(X, y).oob_score_ > 0.5
+    assert forest.proximity().shape == (150, 150)

@@ -49,7 +49,7 @@ def combined() -> Iterator[Case]:
     )
     yield case(
         "voting",
-        lambda: arb.VotingClassifier(classifiers, weights=[1, 2, 1]),
+        lambda: arb.VotingClassifier(classifiers, voting="soft", weights=[1, 2, 1]),
         "two.class",
         weighted=True,
     )

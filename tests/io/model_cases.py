@@ -91,13 +91,25 @@ MAKERS = {
     "LGBMRanker": (
         A.LGBMRanker(**_SMALL, min_child_samples=3, verbosity=-1), THREE, {"group": GROUPS}
     ),
+    "HistGradientBoostingClassifier": (
+        A.HistGradientBoostingClassifier(
+            max_iter=3, min_samples_leaf=3, early_stopping=True, random_state=1
+        ),
+        THREE,
+        {},
+    ),
+    "HistGradientBoostingRegressor": (
+        A.HistGradientBoostingRegressor(loss="quantile", quantile=0.7, max_iter=3, min_samples_leaf=3),
+        NUMBERS,
+        {},
+    ),
     "StackingClassifier": (
         A.StackingClassifier(_TREES, A.CARTClassifier(max_depth=2), cv=2), THREE, {}
     ),
     "StackingRegressor": (
         A.StackingRegressor(_NUMBER_TREES, A.CARTRegressor(max_depth=2), cv=2), NUMBERS, {}
     ),
-    "VotingClassifier": (A.VotingClassifier(_TREES), THREE, {}),
+    "VotingClassifier": (A.VotingClassifier(_TREES, voting="soft"), THREE, {}),
     "VotingRegressor": (A.VotingRegressor(_NUMBER_TREES), NUMBERS, {}),
     "IsolationForest": (A.IsolationForest(**_SMALL, contamination=0.2), THREE, {}),
     "IsolationForest columns": (A.IsolationForest(**_SMALL, max_features=2, bootstrap=True), THREE, {}),

@@ -402,14 +402,18 @@ def each_output(classes: Any) -> list[Any]:
     return classes if isinstance(classes, list) else [classes]
 
 
-def check_same(model: Any, earlier: tuple[Any, ...], *, same_rows: bool = True) -> None:
-    """Raise a DataError if the model goes on with another table than it began with."""
+def check_same(model: Any, earlier: tuple[Any, ...]) -> None:
+    """Raise a DataError if the columns or the target differ from those the model began with; rows may."""
     now = signature(model)
-    same = earlier[0] == now[0] and earlier[2] == now[2] and len(earlier[1]) == len(now[1])
-    if not (same_rows and same and all(map(np.array_equal, earlier[1], now[1]))):
+    columns, columns_now = (
+        [(c.name, c.value_kind, c.categories) for c in schema.columns]
+        for schema in (earlier[0], now[0])
+    )
+    same = columns == columns_now and earlier[2] == now[2] and len(earlier[1]) == len(now[1])
+    if not (same and all(map(np.array_equal, earlier[1], now[1]))):
         raise DataError(
-            "with warm_start=True the table must have the rows, columns, categories and classes of the "
-            "first fit, the same rows of weight 0, and samples must be drawn as before: set "
-            "warm_start=False to begin anew"
+            "with warm_start=True the table must have the columns, categories and classes of the first "
+            "fit: set warm_start=False to begin anew"
         )
-    model._take_schema(earlier[0])  # the very one that the members there are know
+    if earlier[0] == now[0]:
+        model._take_schema(earlier[0])  # the very one that the members there are know

@@ -18,11 +18,11 @@ __all__ = ["Patience", "evenly_spaced", "set_aside", "shuffled_rows"]
 
 
 def set_aside(
-    n: int, share: float, seed: int, codes: np.ndarray | None, w: np.ndarray | None
+    n: int, share: float, seed: int, labels: np.ndarray | None, w: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows to learn from and the rows to measure by, ascending.
 
-    The proportions of the classes are kept (``codes`` is None for numbers).
+    The proportions of the classes are kept (``labels`` is None for numbers).
 
     Examples
     --------
@@ -35,11 +35,11 @@ def set_aside(
     why = f"n_iter_no_change sets {share:g} of the {n} rows aside for early stopping (validation_fraction)"
     try:
         learn, held = train_test_split(
-            np.arange(n), test_size=share, random_state=seed % 2**32, stratify=codes
+            np.arange(n), test_size=share, random_state=seed % 2**32, stratify=labels
         )
     except ValueError as error:
         raise DataError(f"{why}, and there are too few: {error}") from error
-    if codes is not None and len(np.unique(codes[learn])) < len(np.unique(codes)):
+    if labels is not None and len(np.unique(labels[learn])) < len(np.unique(labels)):
         raise DataError(
             f"The training data after the early stopping split miss some classes. {why}: give more rows, or "
             "set aside fewer"

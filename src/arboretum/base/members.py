@@ -25,14 +25,18 @@ __all__ = [
     "answer_numbers",
     "check_base",
     "fit_member",
+    "flat",
     "kinds_of_base",
     "listed",
     "make_member",
     "member_from_state",
     "member_to_state",
     "parameters_of_tree",
+    "readable",
+    "routed",
     "run_in_order",
     "tags_like",
+    "takes_weights",
     "tree_member",
     "with_column_kinds",
 ]
@@ -62,6 +66,45 @@ def check_base(owner: Any, base: Any, *, classifies: bool) -> None:
         raise ParameterError(
             f"{type(owner).__name__} needs a {wanted}, but its estimator is a {type(base).__name__}"
         )
+
+
+def takes_weights(base: Any) -> bool:
+    """Return True if an estimator's fit takes `sample_weight`; with metadata routing, if it requests it."""
+    from sklearn import get_config
+    from sklearn.utils.metadata_routing import get_routing_for_object
+    from sklearn.utils.validation import has_fit_parameter
+
+    if get_config()["enable_metadata_routing"]:
+        return bool(get_routing_for_object(base).consumes("fit", ("sample_weight",)))
+    return bool(has_fit_parameter(base, "sample_weight"))
+
+
+def routed(owner: Any, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a method that scikit-learn's metadata routing passes to the base."""
+    if not params:
+        return {}
+    from sklearn.utils.metadata_routing import _raise_for_params, process_routing
+
+    _raise_for_params(params, owner, method)
+    (given,) = process_routing(owner, method, **params).estimator.values()
+    return dict(given)
+
+
+def readable(base: Any, X: Any) -> Any:
+    """Return the rows of a table for its columns to be read; estimators of other libraries get ``X`` itself.
+
+    Theirs may be an array of more dimensions, which is flattened, or have infinite values, read as missing.
+    """
+    if not isinstance(X, np.ndarray) or type(base).__module__.startswith("arboretum."):
+        return X
+    cells = flat(X)
+    infinite = (cells == np.inf) | (cells == -np.inf)
+    return np.where(infinite, np.nan, cells) if np.any(infinite) else cells
+
+
+def flat(X: Any) -> Any:
+    """Return an array of more than two dimensions with the numbers of a row side by side."""
+    return X.reshape(len(X), -1) if isinstance(X, np.ndarray) and X.ndim > 2 else X
 
 
 def listed(estimators: Any) -> list[Any]:
@@ -153,18 +196,31 @@ def _for_columns(
 
 
 def fit_member(
-    number: int, base: Any, bags: BagRules, names: tuple[str, ...], X: Any, y: Any, weighs: bool
+    number: int,
+    base: Any,
+    bags: BagRules,
+    names: tuple[str, ...],
+    X: Any,
+    y: Any,
+    weighs: bool,
+    more: dict[str, Any],
 ) -> Any:
-    """Fit an estimator on its bag and return it; ``weighs``: it takes the bag as sample weights."""
+    """Fit an estimator on its bag and return it; ``weighs``: it takes the bag as sample weights.
+
+    ``more``: other arguments of its fit; arrays with an entry per row are cut as the table is.
+    """
+    from sklearn.utils.validation import _check_method_params
+
     member = make_member(base, bags, number, names)
     if not bags.all_columns:
         X = take_columns(X, bags.features(number))
     try:
         if weighs:
-            member.fit(X, y, sample_weight=bags.weights(number))
+            member.fit(X, y, sample_weight=bags.weights(number), **more)
         else:
             rows = np.repeat(np.arange(bags.n_rows), bags.counts(number).astype(np.int64))
-            member.fit(take_rows(X, rows), y[rows])
+            more = _check_method_params(X, params=more, indices=rows) if more else {}
+            member.fit(take_rows(X, rows), y[rows], **more)
     except Exception as error:
         error.add_note(
             f"this is estimator {number} of the bag, a {type(member).__name__}; a bag may lack a "
@@ -190,14 +246,14 @@ def tree_member(kind: Any, parameters: dict[str, Any], schema: Schema, **fitted:
 
 
 # ---------------------------------------------------------------------- predictions
-def answer_classes(member: Any, X: Any, classes: np.ndarray) -> np.ndarray:
+def answer_classes(member: Any, X: Any, classes: np.ndarray, **given: Any) -> np.ndarray:
     """Return class probabilities, or votes if the estimator has none: (rows, 1, classes)."""
     if hasattr(member, "predict_proba"):
-        shares = np.asarray(member.predict_proba(X))
+        shares = np.asarray(member.predict_proba(X, **given))
         by_class = np.zeros((len(shares), len(classes)))
         by_class[:, _places(member.classes_, classes)] = shares
     else:
-        settings = _places(member.predict(X), classes)
+        settings = _places(member.predict(X, **given), classes)
         by_class = np.zeros((len(settings), len(classes)))
         by_class[np.arange(len(settings)), settings] = 1.0
     return by_class[:, None, :]
@@ -216,9 +272,9 @@ def _places(labels: Any, classes: np.ndarray) -> np.ndarray:
     return places
 
 
-def answer_numbers(member: Any, X: Any, n_outputs: int) -> np.ndarray:
+def answer_numbers(member: Any, X: Any, n_outputs: int, **given: Any) -> np.ndarray:
     """Return predicted numbers, (rows, outputs, 1)."""
-    settings = np.asarray(member.predict(X), dtype=np.float64)
+    settings = np.asarray(member.predict(X, **given), dtype=np.float64)
     return settings.reshape(len(settings), n_outputs, 1)
 
 

@@ -5,7 +5,7 @@
 An estimator lists such entries in ``_parameters``; its signature has the defaults. From the two come the
 check when it is fitted, the errors, and the text of its documentation:
 
-    max_depth of DecisionTreeClassifier must be an int ≥ 1 or None, got -3
+    The 'max_depth' parameter of DecisionTreeClassifier must be an int ≥ 1 or None, got -3
     DecisionTreeClassifier has no parameter 'max_dept': did you mean 'max_depth'?
 
 Parameters are checked when a model is fitted, as scikit-learn does, so that `set_params` and grid search may
@@ -218,12 +218,13 @@ def checked_later(phrase: str) -> ParameterRule:
 anything = checked_later("anything")
 flag = ParameterRule("True or False", lambda v: isinstance(v, (bool, np.bool_)))
 none = one_of(None)
-seed = (
-    integer(0, 2**32 - 1)
-    | text_or("a RandomState", np.random.RandomState)
+_generator = (
+    text_or("a RandomState", np.random.RandomState)
     | text_or("a Generator", np.random.Generator)
     | none
 )
+seed = integer(0, 2**32 - 1) | _generator
+key = ParameterRule("an int from 0 to 2**64 - 1", integer(0, 2**64 - 1).allows) | _generator
 jobs = ParameterRule(
     "a positive int, a negative int (-1: all cores) or None",
     lambda v: v is None or (isinstance(v, Integral) and not isinstance(v, bool) and v != 0),
@@ -263,7 +264,7 @@ class Declared:
     {'learning_rate': 0.1}
     >>> Model(learning_rate=-1)._check_parameters()
     Traceback (most recent call last):
-    arboretum.errors.ParameterError: learning_rate of Model must be a number ≥ 0, got -1
+    arboretum.errors.ParameterError: The 'learning_rate' parameter of Model must be a number ≥ 0, got -1
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = {}
@@ -323,7 +324,7 @@ class Declared:
             value = getattr(self, name)
             if value is not default and not rule.allows(value):
                 raise ParameterError(
-                    f"{name} of {type(self).__name__} must be {rule.phrase}, got {value!r}"
+                    f"The {name!r} parameter of {type(self).__name__} must be {rule.phrase}, got {value!r}"
                     + _today(name, value, rule)
                 )
 

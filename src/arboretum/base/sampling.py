@@ -20,15 +20,15 @@ and proximities.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
 from arboretum.base.shared_parameters import MOST_DRAWS
 from arboretum.engine.elementwise import log1p
 from arboretum.engine.keys import key_of, uniform_array
-from arboretum.errors import ModelFileError, ParameterError
+from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.io.values import whole
 
 __all__ = [
@@ -175,7 +175,13 @@ def draw_heavier(w: np.ndarray, shares: np.ndarray, k: int) -> np.ndarray:
 
 # ---------------------------------------------------------------------- rules that a model keeps
 class _Rules:
-    """Rules that can be compared and saved."""
+    """Rules that can be compared and saved.
+
+    ``first`` is the number of the first member that they are of: those before it saw the rows of earlier
+    fits (`warm_start`), whose bags are not kept.
+    """
+
+    first: int
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -187,7 +193,19 @@ class _Rules:
 
     def to_state(self) -> dict[str, Any]:
         """Return the rules as plain values."""
-        return dict(vars(self))
+        return {name: value for name, value in vars(self).items() if name != "first" or value}
+
+    def going_on(self, new: Self, n_members: int) -> Self:
+        """Return the rules of a fit that adds to ``n_members``: these, if it draws from the same rows."""
+        same = replace(self, first=0) == new  # type: ignore[type-var]
+        return self if same else replace(new, first=n_members)  # type: ignore[type-var]
+
+    def _check_kept(self, member: int) -> None:
+        if member < self.first:
+            raise DataError(
+                f"the {self.first} members before the last fit with warm_start=True saw other rows, so their "
+                "bags and out-of-bag figures are not known: fit all members on one table"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +226,7 @@ class Bootstrap(_Rules):
     n_rows: int
     draws: int | None
     weighing: np.ndarray | None = None
+    first: int = 0
 
     def counts(self, tree: int) -> np.ndarray:
         """Return how often every row is in the bag of a tree; rows with 0 are out of bag.
@@ -219,6 +238,7 @@ class Bootstrap(_Rules):
         >>> Bootstrap(1, 100, draws=5, weighing=np.array([17])).counts(0)[17]
         np.float64(5.0)
         """
+        self._check_kept(tree)
         if self.draws is None:
             return np.ones(self.n_rows)
         key = tree_key(self.seed, tree)
@@ -241,7 +261,8 @@ class Bootstrap(_Rules):
             good = good and weighing[0] >= 0 and weighing[-1] < n_rows
         if not good:
             raise ModelFileError("the bags of its trees do not fit its training rows")
-        return cls(whole(state, "seed", 0), n_rows, draws, weighing)
+        first = whole(state, "first", 0) if "first" in state else 0
+        return cls(whole(state, "seed", 0), n_rows, draws, weighing, first)
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +281,7 @@ class BagRules(_Rules):
     weight : float64 array or None
         Weights of the rows; those of weight 0 are never drawn.
     by_weight : bool
-        Draw rows in proportion to their weight: for estimators that take no sample weights.
+        Draw rows in proportion to their weight, instead of giving the weights to the estimator.
     """
 
     seed: int
@@ -272,6 +293,7 @@ class BagRules(_Rules):
     replace_columns: bool
     weight: np.ndarray | None = None
     by_weight: bool = False
+    first: int = 0
 
     def counts(self, number: int) -> np.ndarray:
         """Return how often each row is drawn for an estimator; 0 is out of bag.
@@ -280,6 +302,7 @@ class BagRules(_Rules):
         >>> int(bags.counts(0).sum()), (bags.counts(0) == bags.counts(0)).all()
         (6, np.True_)
         """
+        self._check_kept(number)
         key = tree_key(self.seed, number)
         if self.weight is None:
             return self._draw(key, self.n_rows, None)
@@ -287,6 +310,15 @@ class BagRules(_Rules):
         counts = np.zeros(self.n_rows)
         counts[rows] = self._draw(key, len(rows), self.weight[rows] if self.by_weight else None)
         return counts
+
+    def going_on(self, new: Self, n_members: int) -> Self:
+        """Return the rules of a fit that adds members; the columns of all members stay known."""
+        if (self.columns, self.replace_columns) != (new.columns, new.replace_columns):
+            raise ParameterError(
+                "with warm_start=True columns are drawn as before: leave max_features and "
+                "bootstrap_features as they were, or set warm_start=False to begin anew"
+            )
+        return super().going_on(new, n_members)
 
     def _draw(self, key: int, n: int, weight: np.ndarray | None) -> np.ndarray:
         if self.replace and weight is None:
@@ -346,7 +378,11 @@ class BagRules(_Rules):
             good = good and bool(np.all(weight >= 0) and 0 < weight.sum() < np.inf)
         if not good:
             raise ModelFileError("the rules for drawing rows and columns do not fit the model")
-        return cls(whole(state, "seed", 0), n_rows, n_columns, **numbers, **flags, weight=weight)
+        first = whole(state, "first", 0) if "first" in state else 0
+        numbers |= flags
+        return cls(
+            whole(state, "seed", 0), n_rows, n_columns, **numbers, weight=weight, first=first
+        )
 
 
 def make_bags(

@@ -67,7 +67,10 @@ GROWTH = {
     ),
     "max_depth": Parameter(p.integer(1) | p.none, "Depth at which growing stops."),
     "min_samples_split": Parameter(
-        p.integer(2) | _SHARE,
+        p.ParameterRule(
+            "an int in the range [2, inf) or a float in the range (0.0, 1.0]",
+            (p.integer(2) | _SHARE).allows,
+        ),
         "Rows a node needs to be split; a float is a share of all rows, rounded up.",
     ),
     "min_samples_leaf": Parameter(

@@ -42,8 +42,10 @@ class TreeEstimator(TreeModel):
         **TABLE,
         **RUNNING,
         "random_state": Parameter(
-            p.seed,
-            'Seed of the draws that `splitter="random"` and `max_features` make. Nothing else is random.',
+            p.key,
+            'Seed of the draws that `splitter="random"` and `max_features` make. Nothing else is random. A '
+            "tree of a forest has an int of 2**32 or more: its clone grows from the rows of its bag as the "
+            "forest grew it.",
         ),
     }
     _attributes: ClassVar = {
@@ -88,12 +90,17 @@ class TreeEstimator(TreeModel):
 
     def _grow(self, matrix: Matrix, target: GrowTarget, w: np.ndarray | None) -> Tree:
         """Grow a full tree; rows of weight 0 are ignored."""
+        from arboretum.engine.keys import LARGEST_SEED
         from arboretum.grow.choose import Use, choose_grower
 
         rows = None if w is None or w.all() else np.flatnonzero(w)
         here = target if rows is None else target.take(rows)
         growth = settings.growth(self, self.schema_, here, matrix.n_rows)
         self.max_features_ = growth.max_features or self.n_features_in_
+        if isinstance(self.random_state, int) and self.random_state > LARGEST_SEED:
+            forest: Any = choose_grower(matrix, self.schema_, growth, target, Use.FOREST)
+            weights = np.ones(matrix.n_rows) if w is None else w
+            return forest.grow_trees(target, weights[None], [growth.seed])[0]
         grower = choose_grower(matrix, self.schema_, growth, target, Use.SINGLE)
         return grower.grow(target, rows, growth.seed).tree
 

@@ -115,6 +115,8 @@ def make_model(options: Training, task: str) -> Any:
             raise UsageError(f"{estimator.__name__} has no {name}: leave {option} out")
     if "random_state" in known:
         parameters.setdefault("random_state", 0)  # the same command gives the same model
+    if estimator.__name__ == "VotingClassifier":
+        parameters.setdefault("voting", "soft")  # a table of predictions has probabilities
     estimator._refuse_unknown_names(parameters)  # some classes only warn
     return estimator(**parameters)
 

@@ -21,6 +21,7 @@ from arboretum.base.members import (
     kinds_of_base,
     member_from_state,
     member_to_state,
+    readable,
     with_column_kinds,
 )
 from arboretum.base.parameters import Parameter
@@ -156,7 +157,7 @@ class Together(Explains, Estimator):
         _raise_for_params(fit_params, self, "fit")
         self._check_parameters()
         X = as_view(X)
-        matrix = self._learn_table(X)
+        matrix = self._learn_table(readable(None, X))
         self._n_rows = matrix.n_rows
         self._check_target(y, matrix)
         if isinstance(X, Table):

@@ -17,7 +17,6 @@ from sklearn.utils.metaestimators import available_if
 
 from arboretum.base import parameters as p
 from arboretum.base.anatomy import Anatomy, PartModel
-from arboretum.base.members import member_from_state, member_to_state
 from arboretum.base.parameters import Parameter
 from arboretum.combine.base import (
     KeepsClasses,
@@ -25,6 +24,7 @@ from arboretum.combine.base import (
     tree_classifiers,
     tree_regressors,
 )
+from arboretum.combine.linear import final_from_state, final_to_state
 from arboretum.errors import DataError, ModelFileError
 
 if TYPE_CHECKING:
@@ -34,15 +34,15 @@ __all__ = ["StackingClassifier", "StackingRegressor"]
 
 
 def _final_classifier() -> Any:
-    from arboretum.forest.extra_trees import ExtraTreesClassifier
+    from sklearn.linear_model import LogisticRegression
 
-    return ExtraTreesClassifier(200, min_samples_leaf=5, random_state=0)
+    return LogisticRegression()
 
 
 def _final_regressor() -> Any:
-    from arboretum.forest.extra_trees import ExtraTreesRegressor
+    from sklearn.linear_model import RidgeCV
 
-    return ExtraTreesRegressor(200, min_samples_leaf=5, random_state=0)
+    return RidgeCV()
 
 
 class _Stacked(Together):
@@ -53,9 +53,13 @@ class _Stacked(Together):
     _parameters: ClassVar = {
         **Together._parameters,
         "final_estimator": Parameter(
-            p.none | p.an_estimator,
-            "Learns from their predictions; None is `ExtraTreesClassifier(200, min_samples_leaf=5)`, or the "
-            "regressor of that kind.",
+            p.none
+            | p.ParameterRule(
+                "an estimator (an object, not its class)",
+                lambda v: hasattr(v, "fit") and not isinstance(v, type),
+            ),
+            "Learns from their predictions; None is scikit-learn's `LogisticRegression`, or `RidgeCV`, which "
+            "files hold as coefficients. With `passthrough` it gets the table: give one that reads it.",
         ),
         "cv": Parameter(
             p.checked_later('an int, splitter, iterable, "prefit" or None'),
@@ -110,13 +114,13 @@ class _Stacked(Together):
     def _get_fitted_state(self) -> dict[str, Any]:
         return {
             **super()._get_fitted_state(),
-            "final": member_to_state(self.final_estimator_),
+            "final": final_to_state(self.final_estimator_),
             "methods": list(self.stack_method_),
         }
 
     def _read_fitted_state(self, state: dict[str, Any]) -> None:
         super()._read_fitted_state(state)
-        self.final_estimator_ = member_from_state(self._answering(), state["final"])
+        self.final_estimator_ = final_from_state(self._answering(), state["final"])
         methods = state["methods"]
         known = ("predict_proba", "decision_function", "predict")
         if not isinstance(methods, list) or len(methods) != len(self.estimators_):

@@ -39,7 +39,7 @@ class _Voting(Together):
         ),
         "voting": Parameter(
             p.one_of("hard", "soft"),
-            "Count votes, or average class probabilities. (scikit-learn's default counts.)",
+            "Count votes, or average class probabilities.",
         ),
         "flatten_transform": Parameter(p.flag, "Shape of `transform` with probabilities."),
     }
@@ -98,7 +98,7 @@ class VotingClassifier(KeepsClasses, _Voting, ensemble.VotingClassifier):
         self,
         estimators: Any = None,
         *,
-        voting: str = "soft",
+        voting: str = "hard",
         weights: Any = None,
         n_jobs: int | None = None,
         flatten_transform: bool = True,

@@ -33,7 +33,10 @@ __all__ = ["SMALL_TREE", "Contender", "candidates"]
 
 SMALL_TREE = "tree of 8 leaves"
 # ID3 splits on categories only: it cuts numbers into bins first.
-_SETTINGS: Mapping[str, Mapping[str, Any]] = {"ID3": {"discretize": "mdl"}}
+_SETTINGS: Mapping[str, Mapping[str, Any]] = {
+    "ID3Classifier": {"discretize": "mdl"},
+    "VotingClassifier": {"voting": "soft"},  # figures need probabilities
+}
 _LARGE = 10_000  # rows from which on the slowest models take part only by name
 _SLOW = ("Voting", "Stacking", "C45Rules")
 # From cheap to dear; models that are not named here come between the two rows.
@@ -121,7 +124,7 @@ def _of_library(task: str) -> dict[str, Contender]:
         model = getattr(import_module(home), name)()
         if is_of_task(model):
             short = _short(name)
-            found[short] = Contender(short, model.set_params(**_SETTINGS.get(short, {})))
+            found[short] = Contender(short, model.set_params(**_SETTINGS.get(name, {})))
     return found
 
 

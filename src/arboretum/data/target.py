@@ -155,13 +155,21 @@ def weights(sample_weight: Any, n: int) -> np.ndarray | None:
         return None
     given = _weight_array(sample_weight)
     if given.ndim == 0:
+        if isinstance(sample_weight, np.ndarray):
+            raise DataTypeError(
+                "Input should have at least 1 dimension i.e. satisfy `len(x.shape) > 0`, got scalar "
+                f"`{given!r}` instead. Give sample_weight one entry per row"
+            )
         given = np.full(n, given)
     if given.ndim != 1:
         raise DataError(
             f"sample_weight must be one number or 1-D, got an array of shape {given.shape}"
         )
     if len(given) != n:
-        raise DataError(f"sample_weight has {len(given)} entries, X has {n} rows: give one per row")
+        raise DataError(
+            f"sample_weight.shape == {given.shape}, expected ({n},): sample_weight has {len(given)} entries, "
+            f"X has {n} rows: give one per row"
+        )
     with np.errstate(all="ignore"):
         total = given.sum()
     for bad, what in (
@@ -260,11 +268,14 @@ def _target_columns(y: Any, estimator_name: str) -> tuple[list[Raw], np.dtype | 
 
 
 def _array_of_labels(y: Any) -> np.ndarray:
-    """Turn lists of strings into an array of strings, as ``np.asarray`` does."""
+    """Turn lists with strings into an array of strings, whole numbers too, as ``np.asarray`` does.
+
+    >>> _array_of_labels(["none", 1, 2])
+    array(['none', '1', '2'], dtype='<U4')
+    """
     values = array_of_lists(y, "y")
-    if values.dtype.kind == "O" and values.size and all(isinstance(v, str) for v in values.flat):
-        return values.astype(str)
-    return values
+    kinds = {type(v) for v in values.flat} if values.dtype.kind == "O" else set()
+    return values.astype(str) if str in kinds and kinds <= {str, np.str_, int} else values
 
 
 def _row_array(raw: Raw) -> np.ndarray:

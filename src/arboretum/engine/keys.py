@@ -17,9 +17,19 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ALL_BITS", "GOLDEN", "STEPS", "key_of", "mix_array", "seed_from", "uniform_array"]
+__all__ = [
+    "ALL_BITS",
+    "GOLDEN",
+    "LARGEST_SEED",
+    "STEPS",
+    "key_of",
+    "mix_array",
+    "seed_from",
+    "uniform_array",
+]
 
 ALL_BITS = (1 << 64) - 1
+LARGEST_SEED = (1 << 32) - 1  # of a RandomState
 GOLDEN = 0x9E3779B97F4A7C15  # 2^64 / golden ratio, odd: the factor of counters
 # shift, xor and multiply, twice; then shift and xor once more
 STEPS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
@@ -50,13 +60,20 @@ def uniform_array(seed: int, n: int) -> np.ndarray:
 
 
 def seed_from(random_state: Any) -> int:
-    """Return a 64-bit seed from None, an int, a RandomState or a Generator (scikit-learn's rule)."""
+    """Return a 64-bit seed from None, an int, a RandomState or a Generator (scikit-learn's rule).
+
+    None reads NumPy's global generator, which `np.random.seed` sets. An int above `LARGEST_SEED`, which no
+    RandomState takes, is the seed itself.
+
+    >>> seed_from(2**40 + 7) == 2**40 + 7, seed_from(7) == seed_from(7) != 7
+    (True, True)
+    """
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(0, 2**63))
+    plain = isinstance(random_state, int) and random_state >= 0  # once per tree of boosting
+    if plain and random_state > LARGEST_SEED:
+        return random_state
     from sklearn.utils import check_random_state
 
-    if random_state is None:
-        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-    plain = isinstance(random_state, int) and random_state >= 0  # once per tree of boosting
     rng = np.random.RandomState(random_state) if plain else check_random_state(random_state)
     return int(rng.randint(0, 2**31 - 1)) << 31 | int(rng.randint(0, 2**31 - 1))

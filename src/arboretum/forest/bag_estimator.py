@@ -138,7 +138,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         return members.with_column_kinds(self, base)
 
     # ------------------------------------------------------------------ fitting
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit all estimators, each on its own bag.
 
         Parameters
@@ -147,33 +147,37 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
             Passed to the base as it is, or in parts.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array-like of shape (n_samples,) or None
-            Rows of weight 0 are never drawn.
+            Rows are drawn in proportion to it; without `bootstrap`, see the notes.
+        **fit_params
+            Passed to the base, with scikit-learn's metadata routing.
 
         Returns
         -------
         self
         """
-        from sklearn.utils.validation import has_fit_parameter
-
         from arboretum.engine.keys import seed_from
 
+        given = members.routed(self, "fit", fit_params)
         self._check_parameters()
         before = self.estimators_ if goes_on(self, "estimator") else []
+        if len(before) == self.n_estimators and self.oob_score is False:
+            return self
         earlier = signature(self)
         base = self._base()
         members.check_base(self, base, classifies=self._classifies)
-        weighs = has_fit_parameter(base, "sample_weight")
+        weighs = members.takes_weights(base)
         learned = self._learn(base, X, y, sample_weight)
         if not before:
             self.seed_ = seed_from(self.random_state)
         shape = (learned.matrix.n_rows, learned.matrix.n_columns)
-        bags = make_bags(self, shape, learned.weight, by_weight=not weighs)
+        bags = make_bags(self, shape, learned.weight, by_weight=self.bootstrap or not weighs)
         if before:
-            check_same(self, earlier, same_rows=bags == self._bags)
+            check_same(self, earlier)
+            bags = self._bags.going_on(bags, len(before))
         self._bags = bags
         self._check_oob()
         wanted = range(len(before), int(self.n_estimators))
-        new = self._fit_new(base, learned, wanted, weighs)
+        new = self._fit_new(base, learned, wanted, weighs, given)
         self.estimator_ = base
         self.estimators_ = before + new
         if self.oob_score is not False:
@@ -184,7 +188,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
     def _learn(self, base: Any, X: Any, y: Any, sample_weight: Any) -> Learned:
         """Check the arguments of `fit` and encode them."""
         X = as_view(X)
-        matrix = self._learn_table(X)
+        matrix = self._learn_table(members.readable(base, X))
         codes, labels = self._learn_labels(y, matrix.n_rows)
         self._warn_of_columns(matrix, codes)
         w = weights(sample_weight, matrix.n_rows)
@@ -206,14 +210,16 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         weight = self._bags.weight
         return self._bags.n_rows if weight is None else int(np.count_nonzero(weight))
 
-    def _fit_new(self, base: Any, learned: Learned, wanted: range, weighs: bool) -> list[Any]:
+    def _fit_new(
+        self, base: Any, learned: Learned, wanted: range, weighs: bool, more: dict[str, Any]
+    ) -> list[Any]:
         """Fit the estimators with these numbers; interrupted, return those before the first missing one."""
         name, bar = type(self).__name__, bool(self.verbose)
         if self._can_share(base):
             with progress(len(wanted), bar, name) as on_progress, members_silent():
                 grown = self._grow(base, learned, wanted, on_progress)
             return grown
-        given = (base, self._bags, self.schema_.names, learned.X, learned.y, weighs)
+        given = (base, self._bags, self.schema_.names, learned.X, learned.y, weighs, more)
         fitted = members.run_in_order(members.fit_member, wanted, *self._jobs(), *given)
         done: list[Any] = []
 
@@ -253,10 +259,11 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         prototype = members.make_member(base, bags, 0, self.schema_.names)
         prototype._check_parameters()
         prototype._take_schema(self.schema_)
-        target, _ = prototype._learn_target(learned.y, learned.weight, bags.n_rows)
+        weight = None if bags.by_weight else learned.weight
+        target, _ = prototype._learn_target(learned.y, weight, bags.n_rows)
         check_rows(bags.n_rows)
-        if learned.weight is not None:
-            check_weights(learned.weight)
+        if weight is not None:
+            check_weights(weight)
         growth = settings.growth(prototype, self.schema_, target, bags.n_rows)
         plan = Plan(
             matrix=learned.matrix,
@@ -282,17 +289,21 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         return self._bags.all_columns  # columns drawn twice or in another order still get names
 
     # ------------------------------------------------------------------ predictions
-    def _mean(self, X: Any) -> np.ndarray:
-        """Return the mean of the estimators' predictions, (rows, outputs, values)."""
+    def _mean(self, X: Any, method: str = "predict", **params: Any) -> np.ndarray:
+        """Return the mean of the estimators' predictions, (rows, outputs, values).
+
+        ``params`` of ``method`` are routed to the estimators, if scikit-learn's metadata routing is enabled.
+        """
         self._check_fitted()
-        if self._has_trees:
+        given = members.routed(self, method, params)
+        if self._has_trees and not given:
             matrix = self._encode(X)
             return self.ensemble_.answers(matrix, self._threads_for(matrix))
         X, unseen = self._in_order(X), Unseen()
 
         def work(number: int) -> np.ndarray:
             with gather_unseen(unseen):
-                return self._answer(number, X)
+                return self._answer(number, X, **given)
 
         jobs = self._jobs()[0]
         answers = members.run_in_order(work, range(len(self.estimators_)), jobs, True)
@@ -303,11 +314,23 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
             warn_unseen(unseen)
         return total / len(self.estimators_)
 
-    def _answer(self, number: int, X: Any) -> np.ndarray:
+    def _answer(self, number: int, X: Any, **given: Any) -> np.ndarray:
         """Return the predictions of one estimator for rows with all columns."""
         member = self.estimators_[number]
         X = X if self._bags.all_columns else take_columns(X, self._bags.features(number))
-        return self._read_answer(member, X)
+        return self._read_answer(member, X, **given)
+
+    def get_metadata_routing(self) -> Any:
+        """Return scikit-learn's description of which metadata each method passes to the base."""
+        from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+
+        base = self._base()
+        proba = self._classifies and hasattr(base, "predict_proba")
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        mapping.add(caller="decision_function", callee="decision_function")
+        for caller in ("predict", "predict_proba", "predict_log_proba"):
+            mapping.add(caller=caller, callee="predict_proba" if proba else "predict")
+        return MetadataRouter(owner=self).add(estimator=base, method_mapping=mapping)
 
     def _members(self) -> list[Member] | None:
         """Return the estimators whose mean explains the bag, if it is no sum of trees itself."""
@@ -343,6 +366,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         """Return how trees that share a table were grown."""
         one = members.make_member(self.estimator_, self._bags, 0, self.schema_.names)
         one._take_schema(self.schema_)
+        weight = None if self._bags.by_weight else weight
         target, _ = one._learn_target(labels, weight, matrix.n_rows)
         how = settings.growth(one, self.schema_, target, matrix.n_rows)
         return Plan(matrix, self.schema_, target, how, self._bags)

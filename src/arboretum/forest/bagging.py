@@ -20,6 +20,7 @@ from arboretum.base.oob_attributes import ClassesOutOfBag, NumbersOutOfBag
 from arboretum.base.targets import Classes, Numbers
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.data.slices import take_columns
+from arboretum.engine.elementwise import log
 from arboretum.errors import DataError, ModelFileError
 from arboretum.forest.bag_estimator import Bagging
 
@@ -45,8 +46,9 @@ class BaggingClassifier(ClassesOutOfBag, Classes, Bagging):
 
     Notes
     -----
-    A base that takes `sample_weight` gets all rows, weighted by how often its bag drew them times their
-    own weight; any other gets the drawn rows themselves, drawn in proportion to their weights.
+    A base that takes `sample_weight` gets all rows, weighted by how often its bag drew them; any other gets
+    the drawn rows themselves. Rows are drawn in proportion to their weights; without `bootstrap`, where a
+    row is drawn once, a base that takes weights gets them, and all rows are equally likely.
 
     Examples
     --------
@@ -72,22 +74,27 @@ class BaggingClassifier(ClassesOutOfBag, Classes, Bagging):
         codes = self._learn_classes(y, n_rows)
         return codes, self.classes_[codes[:, 0]]
 
-    def _read_answer(self, member: Any, X: Any) -> np.ndarray:
-        return members.answer_classes(member, X, self.classes_)
+    def _read_answer(self, member: Any, X: Any, **given: Any) -> np.ndarray:
+        return members.answer_classes(member, X, self.classes_, **given)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any, **params: Any) -> np.ndarray:
         """Return mean class probabilities; for estimators without `predict_proba` the shares of votes."""
-        return self._mean(X)[:, 0]
+        return self._mean(X, "predict_proba", **params)[:, 0]
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: Any, **params: Any) -> np.ndarray:
+        """Return the logarithms of `predict_proba`."""
+        return log(self._mean(X, "predict_log_proba", **params)[:, 0])
+
+    def predict(self, X: Any, **params: Any) -> np.ndarray:
         """Return the most probable class, the first in order between equals."""
-        best = self.predict_proba(X).argmax(axis=1)
+        best = self._mean(X, **params)[:, 0].argmax(axis=1)
         return self.classes_[best]
 
     @available_if(_base_decides)  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Any, **params: Any) -> np.ndarray:
         """Return the mean of the estimators' decision functions."""
         self._check_fitted()
+        given = members.routed(self, "decision_function", params)
         X = self._in_order(X)
         total: Any = 0.0
         for number, member in enumerate(self.estimators_):
@@ -97,7 +104,7 @@ class BaggingClassifier(ClassesOutOfBag, Classes, Bagging):
                     "averaged: use predict_proba"
                 )
             mine = X if self._bags.all_columns else take_columns(X, self._bags.features(number))
-            total = total + np.asarray(member.decision_function(mine))
+            total = total + np.asarray(member.decision_function(mine, **given))
         return np.asarray(total / len(self.estimators_))
 
     def _check_members(self) -> None:
@@ -121,8 +128,9 @@ class BaggingRegressor(NumbersOutOfBag, Numbers, Bagging):
 
     Notes
     -----
-    A base that takes `sample_weight` gets all rows, weighted by how often its bag drew them times their
-    own weight; any other gets the drawn rows themselves, drawn in proportion to their weights.
+    A base that takes `sample_weight` gets all rows, weighted by how often its bag drew them; any other gets
+    the drawn rows themselves. Rows are drawn in proportion to their weights; without `bootstrap`, where a
+    row is drawn once, a base that takes weights gets them, and all rows are equally likely.
 
     Examples
     --------
@@ -145,9 +153,9 @@ class BaggingRegressor(NumbersOutOfBag, Numbers, Bagging):
         values = self._learn_numbers(y, n_rows)
         return values, self._numbers_of(values)
 
-    def _read_answer(self, member: Any, X: Any) -> np.ndarray:
-        return members.answer_numbers(member, X, self.n_outputs_)
+    def _read_answer(self, member: Any, X: Any, **given: Any) -> np.ndarray:
+        return members.answer_numbers(member, X, self.n_outputs_, **given)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, **params: Any) -> np.ndarray:
         """Return the mean of the estimators."""
-        return self._numbers_of(self._mean(X)[:, :, 0])
+        return self._numbers_of(self._mean(X, **params)[:, :, 0])

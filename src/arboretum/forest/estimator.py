@@ -21,7 +21,7 @@ from arboretum.base.model_of_trees import ModelOfTrees
 from arboretum.base.oob_attributes import ClassesOutOfBag, NumbersOutOfBag, OutOfBagAttributes
 from arboretum.base.parameters import Parameter
 from arboretum.base.rounds import Interrupted, Interruptible, progress
-from arboretum.base.sampling import Bootstrap, drawn_rows, n_draws
+from arboretum.base.sampling import Bootstrap, drawn_rows, growing_key, n_draws
 from arboretum.base.shared_parameters import ENSEMBLE, GROWTH, RUNNING, TABLE
 from arboretum.base.targets import Classes, Numbers
 from arboretum.data.checks import check_rows
@@ -118,15 +118,18 @@ class Forest(OutOfBagAttributes, TreesOnBags):
         self._check_parameters()
         self._check_sampling()
         before = self.trees_ if goes_on(self, "tree") else []
+        if len(before) == self.n_estimators and self.oob_score is False and not self.keep_leaves:
+            return self
         earlier = signature(self)
         matrix, target, w = self._learn(X, y, sample_weight)
         if not before:
             self.seed_ = seed_from(self.random_state)
         bags = self._bootstrap(matrix.n_rows, w)
-        plan = self._plan(matrix, target, w, bags)
         if before:
-            check_same(self, earlier, same_rows=bags == self._bags)
+            check_same(self, earlier)
+            bags = self._bags.going_on(bags, len(before))
         self._bags = bags
+        plan = self._plan(matrix, target, w, bags)
         wanted = range(len(before), int(self.n_estimators))
         with progress(len(wanted), bool(self.verbose), type(self).__name__) as on_progress:
             new = grow_trees(plan, wanted, self._threads(), on_progress)
@@ -256,8 +259,15 @@ class Forest(OutOfBagAttributes, TreesOnBags):
         if "estimators" not in cache:
             parameters, learned = parameters_of_tree(self, self._tree), self._learned_by_trees()
             cache["estimators"] = [
-                tree_member(self._tree, parameters, self.schema_, _kept_tree=tree, **learned)
-                for tree in self.trees_
+                tree_member(
+                    self._tree,
+                    parameters,
+                    self.schema_,
+                    _kept_tree=tree,
+                    random_state=growing_key(self.seed_, number),
+                    **learned,
+                )
+                for number, tree in enumerate(self.trees_)
             ]
         return cache["estimators"]
 

@@ -87,8 +87,9 @@ def check_coverage(found: OutOfBag, what: str = "tree") -> None:
         )
     if never:
         warn_caller(
-            f"Some inputs do not have OOB scores: {never} of {n} rows are in the bag of every "
-            f"{what} and are left out; more {what}s help"
+            f"Some inputs do not have OOB scores. This probably means too few {what}s were used to compute "
+            f"any reliable oob estimates. {never} of {n} rows are in the bag of every {what} and are left "
+            "out"
         )
 
 

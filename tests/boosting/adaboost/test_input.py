@@ -113,7 +113,7 @@ def test_a_broken_file_is_one_clear_error(change, message):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("model", [*KEPT[:2], KEPT[4], CoordinateBoostingClassifier(max_iter=5),
-                                   VotingClassifier([("a", CARTClassifier(max_depth=1))]),
+                                   VotingClassifier([("a", CARTClassifier(max_depth=1))], voting="soft"),
                                    StackingClassifier([("a", CARTClassifier(max_depth=1))],
                                                       CARTClassifier(max_depth=2))],
                          ids=lambda m: type(m).__name__)  # fmt: skip
@@ -178,25 +178,35 @@ class NoProba(ClassifierMixin, BaseEstimator):
 
 THREE = np.arange(60) % 3
 BAD = [
-    ({"n_estimators": 0}, X0, Y0, "n_estimators of AdaBoostClassifier must be an int ≥ 1, got 0"),
-    ({"learning_rate": 0.0}, X0, Y0, "learning_rate of AdaBoostClassifier must be a number > 0"),
+    (
+        {"n_estimators": 0},
+        X0,
+        Y0,
+        "'n_estimators' parameter of AdaBoostClassifier must be an int ≥ 1, got 0",
+    ),
+    (
+        {"learning_rate": 0.0},
+        X0,
+        Y0,
+        "'learning_rate' parameter of AdaBoostClassifier must be a number > 0",
+    ),
     (
         {"learning_rate": float("nan")},
         X0,
         Y0,
-        "learning_rate of AdaBoostClassifier must be a number",
+        "'learning_rate' parameter of AdaBoostClassifier must be a number",
     ),
     (
         {"algorithm": "samme"},
         X0,
         Y0,
-        "algorithm of AdaBoostClassifier must be 'discrete', 'SAMME' or",
+        "'algorithm' parameter of AdaBoostClassifier must be 'discrete', 'SAMME' or",
     ),
     (
         {"sampling": "draw"},
         X0,
         Y0,
-        "sampling of AdaBoostClassifier must be 'reweight' or 'resample'",
+        "'sampling' parameter of AdaBoostClassifier must be 'reweight' or 'resample'",
     ),
     ({"estimator": CARTClassifier}, X0, Y0, "an estimator .an object, not its class"),
     (
@@ -205,7 +215,7 @@ BAD = [
         Y0,
         "needs a classifier, but its estimator is a DecisionTreeRegressor",
     ),
-    ({"estimator": CARTClassifier(max_depth=0)}, X0, Y0, "max_depth of DecisionTreeClassifier"),
+    ({"estimator": CARTClassifier(max_depth=0)}, X0, Y0, "'max_depth' parameter of DecisionTree"),
     (
         {"estimator": KNeighborsClassifier()},
         X0,
@@ -234,7 +244,7 @@ BAD_NUMBERS = [
     (
         {"loss": "cubic"},
         X0[:, 0],
-        "loss of AdaBoostRegressor must be 'linear', 'square' or 'exponential'",
+        "'loss' parameter of AdaBoostRegressor must be 'linear', 'square' or 'exponential'",
     ),
     (
         {"estimator": CARTClassifier()},

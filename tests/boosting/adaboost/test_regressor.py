@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_diabetes
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import AdaBoostRegressor as Theirs
 from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
-from arboretum import AdaBoostRegressor, CARTRegressor
+from arboretum import AdaBoostClassifier, AdaBoostRegressor, CARTRegressor, DataError
 from arboretum.boosting.adaboost.learners import draws_of
 from arboretum.data.quantile import weighted_quantile
 from arboretum.textbook.adaboost import AdaRules
@@ -142,3 +144,21 @@ def test_the_number_of_threads_changes_nothing():
     X, y = table(500)
     one, two = (AdaBoostRegressor(n_estimators=5, n_jobs=j).fit(X, y) for j in (1, 2))
     assert_array_equal(one.predict(X), two.predict(X))
+
+
+def test_a_learner_without_weights_gets_drawn_rows():
+    X, y = table(60)
+    model = AdaBoostRegressor(KNeighborsRegressor(), n_estimators=3, random_state=0).fit(X, y)
+    asked = AdaBoostRegressor(
+        KNeighborsRegressor(), n_estimators=3, random_state=0, sampling="resample"
+    ).fit(X, y)
+    assert_array_equal(model.predict(X), asked.predict(X))
+
+
+def test_a_learner_may_take_arrays_of_more_dimensions():
+    X, y = np.random.default_rng(0).normal(size=(51, 3, 3)), np.arange(51) % 2
+    for model in (AdaBoostRegressor(DummyRegressor()), AdaBoostClassifier(DummyClassifier())):
+        with pytest.warns(UserWarning, match="boosting ended"):
+            assert model.fit(X, y).predict(X).shape == (51,)
+    with pytest.raises(DataError, match="2 dimensions"):
+        AdaBoostRegressor().fit(X, y)

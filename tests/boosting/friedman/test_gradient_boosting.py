@@ -9,7 +9,14 @@ from sklearn import ensemble
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from arboretum import CARTRegressor, GradientBoostingClassifier, GradientBoostingRegressor
+from arboretum import (
+    CARTRegressor,
+    DataError,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    ParameterError,
+    load,
+)
 from arboretum.textbook.gbm import staged_gbm
 from arboretum.textbook.gbm_losses import NewtonLoss
 from arboretum.textbook.splits import Rules
@@ -457,3 +464,31 @@ def test_the_trees_as_estimators_tell_what_they_were_grown_with():
     model.set_params(n_estimators=3, min_samples_leaf=2).fit(X, y)
     assert [one.min_samples_leaf for one in model.estimators_[:, 0]] == [7, 7, 2]
     assert_array_equal(model.estimators_[2, 0].tree_.value, model.trees_[2].value)
+
+
+@pytest.mark.parametrize("kind", [GradientBoostingClassifier, GradientBoostingRegressor])
+def test_a_warm_start_may_switch_subsample_on_and_off(kind):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 3)), rng.integers(0, 2, 100)
+    model = kind(n_estimators=5, warm_start=True, max_depth=1, random_state=0).fit(X, y)
+    model.set_params(n_estimators=8, subsample=0.5).fit(X, y)
+    assert_array_equal(model.oob_scores_[:5], np.zeros(5))
+    assert_array_equal(model.oob_improvement_[:5], np.zeros(5))
+    assert (model.oob_scores_[5:] > 0).all()
+    assert (np.abs(model.oob_improvement_[5:]) < 0.5).all()  # not from 0 to the loss
+    model.set_params(n_estimators=10, subsample=1.0).fit(X, y)
+    assert_array_equal(model.oob_scores_[8:], [0.0, 0.0])
+    again = load(saved(model))
+    assert_array_equal(again.oob_scores_, model.oob_scores_)
+    assert len(model) == 10
+
+
+def test_an_init_needs_the_method_that_boosting_reads():
+    X, y = np.arange(8.0)[:, None], np.repeat([0, 1], 4)
+    for init in (LinearRegression(), LogisticRegression, "one"):
+        with pytest.raises(ParameterError, match="implementing 'fit' and 'predict_proba', got"):
+            GradientBoostingClassifier(init=init).fit(X, y)
+    assert GradientBoostingClassifier(init=LogisticRegression()).fit(X, y).score(X, y) == 1
+    words = np.array(["rare", *["usual"] * 7])
+    with pytest.raises(DataError, match=r"too few members are: .*rare"):
+        GradientBoostingClassifier(n_iter_no_change=2).fit(X, words)

@@ -28,7 +28,7 @@ def _short(y, score):
 
 # kind of model, its parameters, arguments of fit, error, message
 PARAMETERS = {
-    "leaves": ({"num_leaves": 1}, "num_leaves of LGBMClassifier must be an int from 2"),
+    "leaves": ({"num_leaves": 1}, "'num_leaves' parameter of LGBMClassifier must be an int from 2"),
     "leaves of words": ({"num_leaves": "nine"}, "must be an int"),
     "no rounds": ({"n_estimators": 0}, "n_estimators"),
     "rate": ({"learning_rate": 0.0}, "learning_rate"),

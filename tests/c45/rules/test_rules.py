@@ -357,15 +357,18 @@ def test_tables_without_rules(why, X, y, w, text):
 
 
 BAD_PARAMETERS = [
-    ({"confidence": 0.0}, "confidence of C45Rules must be a number in (0, 0.5], got 0.0"),
+    (
+        {"confidence": 0.0},
+        "'confidence' parameter of C45Rules must be a number in (0, 0.5], got 0.0",
+    ),
     ({"confidence": 0.6}, "confidence"),
-    ({"min_cases": 0}, "min_cases of C45Rules must be a number > 0"),
-    ({"criterion": "gini"}, "criterion of C45Rules must be 'gain_ratio' or 'gain'"),
-    ({"subset": "yes"}, "subset of C45Rules must be True or False"),
+    ({"min_cases": 0}, "'min_cases' parameter of C45Rules must be a number > 0"),
+    ({"criterion": "gini"}, "'criterion' parameter of C45Rules must be 'gain_ratio' or 'gain'"),
+    ({"subset": "yes"}, "'subset' parameter of C45Rules must be True or False"),
     ({"max_depth": 0}, "max_depth"),
     ({"collapse": None}, "collapse"),
     ({"error_limit": "exact"}, "error_limit"),
-    ({"theory_weight": -1}, "theory_weight of C45Rules must be a number ≥ 0, got -1"),
+    ({"theory_weight": -1}, "'theory_weight' parameter of C45Rules must be a number ≥ 0, got -1"),
     ({"class_weight": "even"}, "class_weight"),
     ({"unseen": "drop"}, "unseen"),
     ({"n_jobs": 0}, "n_jobs"),

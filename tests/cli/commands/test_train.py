@@ -335,7 +335,7 @@ BAD_COMMANDS = [
     (["--set", "max_dept=3"], "no parameter 'max_dept': did you mean 'max_depth'?"),
     (
         ["--set", "max_depth=-3"],
-        "max_depth of DecisionTreeClassifier must be a whole number ≥ 1 or None, got -3",
+        "'max_depth' parameter of DecisionTreeClassifier must be a whole number ≥ 1 or None, got -3",
     ),
     (["--set", "max_depth"], "--set takes name=value, e.g. --set max_depth=4, got 'max_depth'"),
     (["--set", "=4"], "--set takes name=value"),
@@ -352,7 +352,7 @@ BAD_COMMANDS = [
     (["--weight", "y"], "'y': a column has one role"),
     (["--drop", "y"], "'y': a column has one role"),
     (["--drop", "x", "--categorical", "x"], "'x': a column has one role"),
-    (["--jobs", "0"], "n_jobs of DecisionTreeClassifier must be"),
+    (["--jobs", "0"], "'n_jobs' parameter of DecisionTreeClassifier must be"),
     (["--seed", "-1"], "invalid value for '--seed'"),
     (["--task", "ranking"], "invalid value for '--task'"),
     (["--rule", "2se"], "invalid value for '--rule'"),

@@ -32,7 +32,7 @@ MODELS = [
     (lambda: arb.XGBRegressor(n_estimators=5, max_depth=3, objective="count:poisson"), "count"),
     (lambda: arb.LGBMClassifier(n_estimators=4, num_leaves=6, verbose=-1), "three"),
     (lambda: arb.CoordinateBoostingClassifier(max_iter=10), "two"),
-    (lambda: arb.VotingClassifier([("a", arb.CARTClassifier(max_depth=2))]), "two"),
+    (lambda: arb.VotingClassifier([("a", arb.CARTClassifier(max_depth=2))], voting="soft"), "two"),
 ]
 
 

@@ -105,7 +105,7 @@ def test_the_work_counts_leaves_classes_and_members():
     two = arb.RandomForestClassifier(8, random_state=0).fit(X, y)
     assert Budget(_trees(two)).shap_row > 1.5 * Budget(_trees(one)).shap_row
     assert Budget(_trees(two)).walk_row > 1.5 * Budget(_trees(one)).walk_row
-    vote = arb.VotingClassifier([("a", one), ("b", two)]).fit(X, y)
+    vote = arb.VotingClassifier([("a", one), ("b", two)], voting="soft").fit(X, y)
     np.testing.assert_allclose(
         Budget(_trees(vote)).walk_row,
         Budget(_trees(one)).walk_row + Budget(_trees(two)).walk_row,

@@ -24,7 +24,7 @@ Z = X["a"] + np.abs(X["b"]) + RNG.normal(scale=0.5, size=150)
 TWO, THREE, NUMBER = (Z > 0.8).to_numpy().astype(int), np.digitize(Z, [0.2, 1.4]), Z.to_numpy()
 LINE, STUMP = LogisticRegression(), arb.CARTClassifier(max_depth=1)
 DEEP, STEP = arb.CARTClassifier(max_depth=3), arb.CARTRegressor(max_depth=1)
-PAIR = [("line", LINE), ("tree", DEEP)]
+PAIR, FOREST = [("line", LINE), ("tree", DEEP)], arb.ExtraTreesClassifier(20, min_samples_leaf=5)
 
 RARE = {
     "adaboost of lines": (arb.AdaBoostClassifier(LINE, n_estimators=3), TWO),
@@ -41,7 +41,7 @@ RARE = {
     "dictionary of lines": (arb.CoordinateBoostingClassifier([LINE, DEEP], max_iter=5), TWO),
     "hard votes": (arb.VotingClassifier(PAIR, voting="hard", weights=[2, 1]), THREE),
     "stack that sees the table": (arb.StackingClassifier(PAIR, LINE, passthrough=True), THREE),
-    "stack judged by the usual forest": (arb.StackingClassifier([("tree", DEEP)], cv=2), THREE),
+    "stack judged by a forest": (arb.StackingClassifier([("tree", DEEP)], FOREST, cv=2), THREE),
     "stack judged by a tree": (arb.StackingRegressor([("step", STEP)], STEP, cv=2), NUMBER),
     "raw margins": (arb.XGBClassifier(n_estimators=3, objective="binary:logitraw"), TWO),
     "a number that means missing": (arb.XGBRegressor(n_estimators=3, missing=0.5), NUMBER),
@@ -54,7 +54,12 @@ def test_learners_that_encode_words_themselves_are_given_words(tmp_path):
     frame.loc[:4, "word"] = None
     encode = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["word"]))
     for model, y in (
-        (arb.VotingClassifier([("words", make_pipeline(encode, LINE)), ("tree", DEEP)]), TWO),
+        (
+            arb.VotingClassifier(
+                [("words", make_pipeline(encode, LINE)), ("tree", DEEP)], voting="soft"
+            ),
+            TWO,
+        ),
         (arb.BaggingRegressor(make_pipeline(encode, Ridge()), n_estimators=2), NUMBER),
         (
             arb.GradientBoostingRegressor(n_estimators=2, estimator=make_pipeline(encode, Ridge())),
@@ -73,7 +78,7 @@ def test_a_vote_of_forests_is_not_taken_apart_into_trees():
         ("a", arb.RandomForestClassifier(4, random_state=0)),
         ("b", arb.ExtraTreesClassifier(4)),
     ]
-    vote = arb.VotingClassifier(forests).fit(X, TWO)
+    vote = arb.VotingClassifier(forests, voting="soft").fit(X, TWO)
     each = [one.feature_importances_ / one.feature_importances_.sum() for one in vote.estimators_]
     np.testing.assert_array_equal(importances_of(vote), np.mean(each, axis=0))
 

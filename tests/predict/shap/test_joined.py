@@ -26,9 +26,9 @@ MEANS = {
     "vote of numbers": (ab.VotingRegressor(NUMBERS, weights=[3, 1]), "number", False),
     "vote in a vote": (ab.VotingRegressor([("vote", ab.VotingRegressor(NUMBERS)), NUMBERS[0]]),
                        "number", False),
-    "vote of two": (ab.VotingClassifier(SHARES), "two", False),
-    "vote of three": (ab.VotingClassifier(SHARES, weights=[1, 2]), "three", False),
-    "vote with a booster": (ab.VotingClassifier([*SHARES, BOOST]), "two", True),
+    "vote of two": (ab.VotingClassifier(SHARES, voting="soft"), "two", False),
+    "vote of three": (ab.VotingClassifier(SHARES, voting="soft", weights=[1, 2]), "three", False),
+    "vote with a booster": (ab.VotingClassifier([*SHARES, BOOST], voting="soft"), "two", True),
     "bag of columns": (ab.BaggingRegressor(n_estimators=5, max_features=2, random_state=0), "number", False),
     "bag of columns drawn twice": (
         ab.BaggingClassifier(n_estimators=4, max_features=3, bootstrap_features=True, random_state=0),
@@ -77,7 +77,7 @@ def test_columns_that_no_member_sees_add_nothing():
 
 def test_what_has_no_mean_of_sums_says_so():
     y = targets()["two"]
-    mixed = ab.VotingClassifier([*SHARES, BOOST]).fit(table(), y)
+    mixed = ab.VotingClassifier([*SHARES, BOOST], voting="soft").fit(table(), y)
     with pytest.raises(ParameterError, match="XGBClassifier are no sums: give a background"):
         mixed.shap_values(new_rows())
     with pytest.raises(ParameterError, match="explain them one by one"):

@@ -148,7 +148,8 @@ class AdaBoostClassifier(Classes, AdaBoost):
         error = float(w[answers != y].sum())
         chance = formulas.chance_of(self.algorithm, self.n_classes_)
         raise DataError(
-            f"the first learner, a {type(self._base()).__name__}, has a weighted error of {error:.4g}; a "
+            f"the estimator of {type(self).__name__} is worse than random, or no better: the first learner, "
+            f"a {type(self._base()).__name__}, has a weighted error of {error:.4g}; a "
             f"guess has {chance:.4g}: there is nothing to boost, try another estimator"
         )
 

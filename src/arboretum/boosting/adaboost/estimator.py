@@ -25,6 +25,7 @@ from arboretum.base.members import (
     kinds_of_base,
     member_from_state,
     member_to_state,
+    readable,
     tags_like,
     with_column_kinds,
 )
@@ -85,8 +86,8 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         "sampling": Parameter(
             p.one_of("reweight", "resample"),
             "How a learner gets the weights: as `sample_weight`, or as n rows drawn by weight. "
-            "The second also works with learners that take no weights; rows that teach nothing are drawn "
-            "again, up to ten times.",
+            "The second also works with learners that take no weights, and regressors that take none get "
+            "drawn rows anyway; rows that teach nothing are drawn again, up to ten times.",
         ),
         "random_state": Parameter(
             p.seed,
@@ -143,25 +144,25 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
 
         self._check_parameters()
         before = self._rounds() if goes_on(self, "round") else []
-        earlier, rows_before = signature(self), getattr(self, "_n_rows", 0)
+        earlier = signature(self)
         base = self._base()
         self._check_base(base)
+        resample = self._resamples(base)
         X = as_view(X)
-        matrix = self._learn_table(X, kinds_of_base(base))
+        matrix = self._learn_table(readable(base, X), kinds_of_base(base))
         codes, labels = self._learn_labels(y, matrix.n_rows)
         self._warn_of_columns(matrix, codes)
         w = self._learn_weights(sample_weight, matrix.n_rows)
         self._count_categories(matrix, w)
         w = np.ones(matrix.n_rows) if w is None else w
         if before:
-            check_same(self, earlier, same_rows=rows_before == matrix.n_rows)
+            check_same(self, earlier)
         else:
             self.seed_ = seed_from(self.random_state)
         self._n_rows = matrix.n_rows
         self._rows_seen = _RowsSeen(self, codes, w)
         w = self._rows_seen.w
         learner: Any
-        resample = self.sampling == "resample"
         with members_silent():
             if learners.is_shared_tree(base, resample):
                 learner = learners.tree_learner(
@@ -207,15 +208,20 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         return before, w
 
     def _check_base(self, base: Any) -> None:
+        check_base(self, base, classifies=self._classifies)
+
+    def _resamples(self, base: Any) -> bool:
+        """Return True if learners get rows drawn by weight; regressors that take no weights always do."""
         from sklearn.utils.validation import has_fit_parameter
 
-        check_base(self, base, classifies=self._classifies)
-        name, theirs = type(self).__name__, type(base).__name__
-        if self.sampling == "reweight" and not has_fit_parameter(base, "sample_weight"):
+        if self.sampling == "resample" or has_fit_parameter(base, "sample_weight"):
+            return bool(self.sampling == "resample")
+        if self._classifies:
             raise ParameterError(
-                f"{theirs} doesn't support sample_weight, so {name} cannot give it the weights of the "
-                "rows: set sampling='resample', which draws rows by weight instead"
+                f"{type(base).__name__} doesn't support sample_weight, so {type(self).__name__} cannot give "
+                "it the weights of the rows: set sampling='resample', which draws rows by weight instead"
             )
+        return True
 
     def _boost(
         self, learner: Any, y: np.ndarray, before: list[tuple[Any, Verdict]], w: np.ndarray
@@ -263,7 +269,7 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
 
     def _learn(self, learner: Any, w: np.ndarray, y: np.ndarray, number: int) -> tuple[Any, ...]:
         """Return a learner, its predictions and the verdict; rows that teach nothing are drawn again."""
-        for attempt in range(_ATTEMPTS if self.sampling == "resample" else 1):
+        for attempt in range(_ATTEMPTS if learner.resample else 1):
             member, answers = learner.learn(w, number, attempt)
             verdict = self._weigh(w, answers, y)
             if verdict is not None:
@@ -322,7 +328,7 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
 
     def _hold_out(self, codes: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows to learn from, and those to stop by."""
-        labels = codes if self._classifies else None
+        labels = self.classes_[codes] if self._classifies else None
         share = float(self.validation_fraction)
         return set_aside(len(codes), share, self.seed_, labels, weight)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.base.members import flat
 from arboretum.base.sampling import draw_by_weight
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.data.schema import Schema, _match
@@ -74,7 +75,7 @@ def draws_of(seed: int, number: int, n: int, attempt: int = 0) -> np.ndarray:
 def in_order(schema: Schema, X: Any, name: str) -> Any:
     """Return a table with the columns of the fit, in their order, for estimators of any library."""
     X = as_view(X)
-    order = np.array(_match(schema, read_table(X), name))
+    order = np.array(_match(schema, read_table(flat(X)), name))
     return X if (order == np.arange(len(order))).all() else take_columns(X, order)
 
 

@@ -3,10 +3,12 @@
     rows                  below 2,000    below 8,000    more
     leaves of a tree           16             24          31        smaller tables: smaller trees,
     penalty of leaves           5              3           1        more shrinkage,
-    folds used             5 of 5         2 of 6      1 of 6        more held-out rows
-    kinds          plain, random cuts     plain, symmetric
+    folds used             3 of 5         2 of 6      1 of 6        more held-out rows
+    kinds          plain, random cuts,    plain, symmetric
+                   symmetric
     of several     common trees,          plain, symmetric,
-    classes        random cuts            common trees
+    classes        random cuts,           common trees
+                   symmetric
 
 The figures come from real tables; docs/notes/best.md has the tries.
 """
@@ -42,10 +44,7 @@ class Settings:
     kinds : tuple of str
         Kinds of boosters that are tried.
     n_folds, used_folds : int
-        Folds of the table, and how many of them are held out in turn.
-    in_turn : bool
-        Kinds take turns over the folds and weigh the same; else each is tried on every fold and they are
-        weighed by the held-out rows.
+        Folds of the table, and how many of them are held out, one after another.
     patience, most_rounds : int
         Rounds without a lower held-out loss after which a trial ends, and the most rounds.
     stretch : float
@@ -66,7 +65,6 @@ class Settings:
     kinds: tuple[str, ...] = (PLAIN, SYMMETRIC)
     n_folds: int = 6
     used_folds: int = 1
-    in_turn: bool = False
     patience: int = 30
     most_rounds: int = 600
     stretch: float = 1.1
@@ -104,7 +102,7 @@ def settings_for(
     if n_rows < _SMALL:
         found = Settings(
             num_leaves=16, min_rows=5, l2=5.0, node_share=0.5, max_bin=127,
-            n_folds=5, used_folds=5, in_turn=True, patience=20,
+            n_folds=5, used_folds=3, patience=20,
             most_rounds=600 if n_outputs == 1 else 300, stretch=1.15, members=4,
         )  # fmt: skip
     elif n_rows < _LARGE:
@@ -118,12 +116,12 @@ def settings_for(
     if n_outputs > _MANY_CLASSES:
         found = replace(found, learning_rate=0.3 if n_rows < _LARGE else 0.1)
     if quality == "fast":
-        return replace(found, kinds=(PLAIN,), used_folds=1, in_turn=False, members=1)
+        return replace(found, kinds=(PLAIN,), used_folds=1, members=1)
     if quality == "best":
         return replace(
             found, learning_rate=found.learning_rate / 2, most_rounds=2 * found.most_rounds,
             common_rate=found.common_rate / 2, common_rounds=2 * found.common_rounds,
-            patience=2 * found.patience, used_folds=max(found.used_folds, 3), in_turn=False,
+            patience=2 * found.patience, used_folds=max(found.used_folds, 3),
             kinds=tuple(dict.fromkeys((PLAIN, RANDOM_CUTS, *found.kinds))), members=8,
         )  # fmt: skip
     return found
@@ -133,6 +131,7 @@ def _kinds(n_rows: int, n_outputs: int, n_features: int) -> tuple[str, ...]:
     """Return the kinds of boosters to try."""
     several = n_outputs > 1  # classes
     if n_rows < _SMALL:
-        return (COMMON if several else PLAIN, RANDOM_CUTS)
-    wanted = {PLAIN: True, SYMMETRIC: n_features <= _WIDEST, COMMON: several}
-    return tuple(kind for kind, holds in wanted.items() if holds)
+        found: tuple[str, ...] = (COMMON if several else PLAIN, RANDOM_CUTS, SYMMETRIC)
+    else:
+        found = (PLAIN, SYMMETRIC, COMMON) if several else (PLAIN, SYMMETRIC)
+    return tuple(kind for kind in found if kind != SYMMETRIC or n_features <= _WIDEST)

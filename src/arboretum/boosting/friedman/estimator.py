@@ -35,9 +35,23 @@ if TYPE_CHECKING:
     from arboretum.boosting.loss.loss import Loss
     from arboretum.data.matrix import Matrix
 
-__all__ = ["OWN_LOSS", "GradientBoosting"]
+__all__ = ["OWN_LOSS", "GradientBoosting", "start_with"]
 
 OWN_LOSS = p.ParameterRule("an object with gradient(y, F) and hessian(y, F)", is_loss)
+
+
+def start_with(method: str) -> Parameter:
+    """Return the parameter `init`; an estimator needs this method."""
+    estimator = p.ParameterRule(
+        f"an object implementing 'fit' and '{method}'",
+        lambda v: hasattr(v, "fit") and hasattr(v, method) and not isinstance(v, type),
+    )
+    given = p.one_of("zero") | p.none | estimator
+    return Parameter(
+        p.ParameterRule(f"a str among {{'zero'}}, None or {estimator.phrase}", given.allows),
+        "Start of the sum: an estimator's predictions, 0, or the best constant (None).",
+    )
+
 
 Monitor = Callable[[int, Any, dict[str, Any]], bool]
 
@@ -69,10 +83,7 @@ class GradientBoosting(SumOfTrees):
             p.integer(1) | p.none,
             "Depth of the trees. Up to 8 they grow from columns sorted once per fit.",
         ),
-        "init": Parameter(
-            p.one_of("zero", None) | p.an_estimator,
-            "Start of the sum: an estimator's predictions, 0, or the best constant (None).",
-        ),
+        "init": start_with("predict"),
         "random_state": Parameter(
             p.seed, "Seed. Round m depends only on (seed, m) and the sum before it."
         ),
@@ -101,7 +112,7 @@ class GradientBoosting(SumOfTrees):
         "init_ : estimator or Constant": "Start of the sum.",
         "train_score_ : float array": "Mean loss of the in-bag rows after every round.",
         "oob_improvement_, oob_scores_ : float arrays": "Only with `subsample` < 1: loss of the out-of-bag "
-        "rows, and its improvement over the round before.",
+        "rows, and its improvement over the round before; 0 for rounds with all rows.",
         "oob_score_ : float": "The last of these.",
         "step_lengths_ : float array": 'η of every round; only with ``step="line_search"`` or an '
         "`estimator`.",
@@ -135,7 +146,7 @@ class GradientBoosting(SumOfTrees):
         self
         """
         self._check_parameters()
-        before = self._goes_on()
+        before = goes_on(self, "round")
         kept = {name: vars(self)[name] for name in self._learned if before and name in vars(self)}
         matrix, target, w = self._learn(X, y, sample_weight, going_on=before)
         self.__dict__.update(kept)
@@ -148,6 +159,8 @@ class GradientBoosting(SumOfTrees):
                 self.step_lengths_ = np.empty(0)
             if self.estimator is not None:
                 self.members_ = []
+        elif booster.task.n_inbag is not None and not hasattr(self, "oob_scores_"):
+            self.oob_scores_ = self.oob_improvement_ = np.zeros(self._n_done)
         self._n_rows = matrix.n_rows
         interrupted = self._boost(booster, held_out, monitor)
         self._grown_with = [
@@ -155,17 +168,6 @@ class GradientBoosting(SumOfTrees):
             (len(self.trees_), self._tree_parameters()),
         ]
         return self._end_fit(interrupted)
-
-    def _goes_on(self) -> bool:
-        """Return True if rounds are added to existing ones, with `warm_start`."""
-        if not goes_on(self, "round"):
-            return False
-        if (self.subsample < 1) != hasattr(self, "oob_scores_"):
-            raise ParameterError(
-                "with warm_start=True, subsample must stay below 1, or stay 1: out-of-bag rows "
-                "are scored from the first"
-            )
-        return True
 
     @property
     def _n_done(self) -> int:
@@ -294,8 +296,8 @@ class GradientBoosting(SumOfTrees):
 
     def _hold_out(self, y: np.ndarray, w: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Return the training rows and the held-out rows."""
-        codes = y if self.loss_.classifies else None
-        return set_aside(len(y), self.validation_fraction, self.seed_, codes, w)
+        labels = None if self._labels is None else self._labels[y]
+        return set_aside(len(y), self.validation_fraction, self.seed_, labels, w)
 
     def _rows_for_init(self, X: Any, rows: np.ndarray) -> Any:
         """Return rows of the table in the form for other estimators, if there are any."""
@@ -316,7 +318,7 @@ class GradientBoosting(SumOfTrees):
             with run_rounds(numbers, lambda: self.n_estimators_, name=name) as rounds:
                 for number in numbers:
                     played = booster.play(number)
-                    self._keep(played)
+                    self._keep(played, out_of_bag)
                     better = float(self.oob_improvement_[-1]) if out_of_bag else None
                     if lines is not None:
                         lines.report(number, played.train_score, better)
@@ -332,13 +334,14 @@ class GradientBoosting(SumOfTrees):
             raise
         return rounds.interrupted
 
-    def _keep(self, played: GrownRound) -> None:
+    def _keep(self, played: GrownRound, out_of_bag: bool) -> None:
         """Add a round to the model."""
         self.train_score_ = np.append(self.train_score_, played.train_score)
         if hasattr(self, "oob_scores_"):
-            last = self.oob_scores_[-1] if len(self.oob_scores_) else played.oob_before
-            self.oob_improvement_ = np.append(self.oob_improvement_, last - played.oob_score)
-            self.oob_scores_ = np.append(self.oob_scores_, played.oob_score)
+            last = self.oob_scores_[-1] if self.oob_scores_[-1:].any() else played.oob_before
+            score, gain = (played.oob_score, last - played.oob_score) if out_of_bag else (0.0, 0.0)
+            self.oob_improvement_ = np.append(self.oob_improvement_, gain)
+            self.oob_scores_ = np.append(self.oob_scores_, score)
         self._rates = np.append(self._rates, float(self.learning_rate))
         self.trees_.extend(played.trees)
         if played.length is not None:

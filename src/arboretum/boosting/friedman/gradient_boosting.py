@@ -10,7 +10,7 @@ import numpy as np
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter
 from arboretum.base.targets import Classes, Numbers
-from arboretum.boosting.friedman.estimator import OWN_LOSS, GradientBoosting
+from arboretum.boosting.friedman.estimator import OWN_LOSS, GradientBoosting, start_with
 from arboretum.boosting.friedman.reading import shaped
 from arboretum.boosting.names.scikit_learn import CLASS_LOSSES, NUMBER_LOSSES
 from arboretum.errors import DataError, ModelFileError, ParameterError
@@ -42,6 +42,7 @@ class GradientBoostingClassifier(Classes, GradientBoosting):
     _fewest_classes: ClassVar = 2
     _parameters: ClassVar = {
         **GradientBoosting._parameters,
+        "init": start_with("predict_proba"),
         "loss": Parameter(
             p.one_of(*CLASS_LOSSES) | OWN_LOSS,
             "The loss to minimise; exponential is AdaBoost's, for two classes. A loss of your own: see "
@@ -106,8 +107,8 @@ class GradientBoostingClassifier(Classes, GradientBoosting):
         present = np.count_nonzero(np.bincount(target, w))
         if present < 2:
             raise DataError(
-                f"y contains {present} class (in rows of weight > 0), while a minimum of 2 classes are "
-                f"required by {type(self).__name__}"
+                f"y contains {present} class after sample_weight trimmed classes with zero weights, while "
+                f"a minimum of 2 classes are required by {type(self).__name__}"
             )
 
     # ------------------------------------------------------------------ predicting

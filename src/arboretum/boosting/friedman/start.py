@@ -65,11 +65,6 @@ def fit_start(
     from sklearn.utils.validation import has_fit_parameter
 
     name = type(init).__name__
-    if loss.classifies and not hasattr(init, "predict_proba"):
-        raise ParameterError(
-            f"init is a {name}, which has no predict_proba: boosting of classes starts from "
-            "probabilities, use a classifier that has them"
-        )
     target = y if labels is None else labels[y]
     start = clone(init)
     if w is None:
@@ -77,8 +72,8 @@ def fit_start(
         return start
     if not has_fit_parameter(init, "sample_weight"):
         raise ParameterError(
-            f"init is a {name}, whose fit takes no sample_weight: the initial estimator must "
-            "support sample weights, or leave the weights out"
+            f"The initial estimator {name} does not support sample weights: choose another init, or "
+            "leave the weights out"
         )
     start.fit(X, target, sample_weight=w)
     return start

@@ -208,11 +208,11 @@ def out_of_bag_of(
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the training rows that some tree of a forest did not see, and the predictions of such trees.
 
-    None for models without bags of rows, and where the table is not the training table.
+    None for models without bags of rows or with unknown ones, and where the table is not the training table.
     """
     anatomy = anatomy_of(model, "report")
     bags, trees, ensemble = anatomy.bags, anatomy.trees, anatomy.ensemble
-    if bags is None or ensemble is None or bags.n_rows != matrix.n_rows:
+    if bags is None or ensemble is None or bags.n_rows != matrix.n_rows or bags.first:
         return None
     if matrix.n_rows * len(trees) > _OOB_CELLS or (
         judged.labels is not None and np.any(judged.actual < 0)

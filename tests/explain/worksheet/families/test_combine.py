@@ -33,7 +33,7 @@ BAGS = {
     ),
     "some columns": BaggingRegressor(n_estimators=3, max_features=3, random_state=1, n_jobs=1),
     "drawn columns": BaggingClassifier(
-        CARTClassifier(max_features=2, max_depth=4), n_estimators=3, random_state=1, n_jobs=1
+        CARTClassifier(max_features=2, max_depth=4), n_estimators=3, random_state=2, n_jobs=1
     ),
     "balanced": BaggingClassifier(
         CARTClassifier(class_weight="balanced", max_depth=3),
@@ -127,7 +127,8 @@ def test_stacks():
     assert_allclose(
         sheet.value("sum of the final model"), linear.predict(X.iloc[[2]])[0], rtol=1e-9
     )
-    trees = StackingRegressor(numbers, cv=3).fit(X, signal(X))
+    forest = RandomForestRegressor(20, min_samples_leaf=5, random_state=0)
+    trees = StackingRegressor(numbers, forest, cv=3).fit(X, signal(X))
     shown = worksheet(trees, X, signal(X)).sheet().table("Importances").column("importance")
     assert_allclose(sorted(shown), sorted(trees.final_estimator_.feature_importances_))
     tree = StackingRegressor(numbers, CARTRegressor(max_depth=2), cv=3).fit(X, signal(X))

@@ -126,9 +126,10 @@ def add_bag(sheet: Sheet, bags: Any, t: int) -> None:
     counts = bags.counts(t)
     if np.all(counts == 1):
         return
+    times = "" if getattr(bags, "by_weight", False) else ", times its weight"
     sheet.notes.append(
         f"The bag of tree {t} holds {int(np.count_nonzero(counts))} of {len(counts)} rows in "
-        f"{int(counts.sum())} draws; a row weighs as often as it was drawn, times its weight."
+        f"{int(counts.sum())} draws; a row weighs as often as it was drawn{times}."
     )
 
 
