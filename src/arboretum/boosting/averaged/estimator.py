@@ -271,7 +271,8 @@ class BoostedTrees(BoostedModel):
 
     def _anatomy(self) -> Anatomy:
         found = super()._anatomy()
-        steps = {"members": lambda: self.members_, "choices": lambda: self.choices_}
+        own = {"members": lambda: self.members_, "choices": lambda: self.choices_}
+        steps = {**found.recipe.steps, **own}
         return replace(found, recipe=replace(found.recipe, steps=steps))
 
     # ------------------------------------------------------------------ keeping
