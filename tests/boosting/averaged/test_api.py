@@ -297,9 +297,9 @@ def test_progress_counts_trials_and_members():
 
 # ---------------------------------------------------------------------- bad input
 BAD = {
-    "quality": ({"quality": "good"}, {}, ParameterError, "quality of .* must be 'fast', 'default'"),
-    "time": ({"time_limit": 0}, {}, ParameterError, "time_limit of .* must be a number > 0"),
-    "folds": ({"folds": 5}, {}, ParameterError, "folds of .* must be 'random' or 'time'"),
+    "quality": ({"quality": "good"}, {}, ParameterError, "'quality' parameter of .* must be 'fast'"),
+    "time": ({"time_limit": 0}, {}, ParameterError, "'time_limit' parameter of .* must be a number > 0"),
+    "folds": ({"folds": 5}, {}, ParameterError, "'folds' parameter of .* must be 'random' or 'time'"),
     "two ways": (
         {"folds": "time"}, {"groups": np.arange(300)}, ParameterError, "give one of them",
     ),
