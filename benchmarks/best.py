@@ -5,6 +5,7 @@
                                                            settings.key=value changes one of its settings
     python -m benchmarks.best compare LABEL [OTHER ...]    wins, losses, loss ratio and time of each pair
     python -m benchmarks.best table LABEL [OTHER ...]      loss ratio on every table
+    python -m benchmarks.best coverage [SHARE]             how often intervals and sets hold the target (0.9)
 
 All commands take ``--tables development`` (the default), ``held_out``, ``all`` or names, and ``--splits``.
 Losses are those of real_losses.py on the third of the rows that real.py holds out; tables have at most 20,000
@@ -274,6 +275,38 @@ def _print_table(label: str, others: Sequence[str], tables: Sequence[str], split
             print(f"| {name} | {rows} | {cells} |")
 
 
+def _print_coverage(wanted: float, tables: Sequence[str], splits: int) -> None:
+    """Print the share of new rows that `predict_interval` and `predict_set` cover, table by table."""
+    from arboretum import BoostedTreesClassifier, BoostedTreesRegressor
+
+    print("| table | new rows | covered | size |\n|---|---|---|---|")
+    covered, new_rows = [], []
+    for name in tables:
+        try:
+            table = _table(name)
+        except Unavailable:
+            continue
+        inside, sizes = [], []
+        for split in range(splits):
+            part = split_of(table, split)
+            if table.task == "regression":
+                number = BoostedTreesRegressor(random_state=split).fit(part.X, part.y)
+                low, high = number.predict_interval(part.X_test, wanted).T
+                inside.append((low <= part.y_test) & (part.y_test <= high))
+                sizes.append((high - low) / np.std(part.y))
+            else:
+                model = BoostedTreesClassifier(random_state=split).fit(part.X, part.y)
+                sets = model.predict_set(part.X_test, wanted)
+                place = np.searchsorted(model.classes_, part.y_test)
+                inside.append(sets[np.arange(len(sets)), place])
+                sizes.append(sets.sum(axis=1))
+        covered.append(float(np.mean(np.concatenate(inside))))
+        new_rows.append(len(inside[0]))
+        size = float(np.mean(np.concatenate(sizes)))
+        print(f"| {name} | {new_rows[-1]} | {covered[-1]:.3f} | {size:.2f} |", flush=True)
+    print(f"{len(covered)} tables, mean {np.mean(covered):.3f}, least {min(covered):.3f}")
+
+
 # ---------------------------------------------------------------------- the command
 def _value(text: str) -> Any:
     try:
@@ -287,7 +320,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.best", description=__doc__.split("\n")[0]
     )
-    parser.add_argument("command", choices=("peers", "run", "compare", "table"))
+    parser.add_argument("command", choices=("peers", "run", "compare", "table", "coverage"))
     parser.add_argument("words", nargs="*")
     parser.add_argument("--tables", nargs="+", default=["development"])
     parser.add_argument("--splits", type=int, default=_SPLITS)
@@ -302,6 +335,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         pairs = dict(one.split("=", 1) for one in settings)
         ours = _ours(label, stem, {key: _value(text) for key, text in pairs.items()})
         _work([ours], tables, given.splits, _OURS_FILE)
+    elif given.command == "coverage":
+        warnings.simplefilter("ignore")
+        _print_coverage(float(words[0]) if words else 0.9, tables, given.splits)
     else:
         show = _compare if given.command == "compare" else _print_table
         show(words[0], words[1:] or list(PEERS), tables, given.splits)

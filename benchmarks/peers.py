@@ -45,6 +45,10 @@ tree/tests/test_tree tree/tests/test_monotonic_tree tree/tests/test_export tree/
 ensemble/tests/test_forest ensemble/tests/test_bagging ensemble/tests/test_weight_boosting
 ensemble/tests/test_gradient_boosting ensemble/tests/test_stacking ensemble/tests/test_voting
 ensemble/tests/test_common ensemble/tests/test_base ensemble/tests/test_iforest
+ensemble/_hist_gradient_boosting/tests/test_gradient_boosting
+ensemble/_hist_gradient_boosting/tests/test_warm_start
+ensemble/_hist_gradient_boosting/tests/test_monotonic_constraints
+ensemble/_hist_gradient_boosting/tests/test_compare_lightgbm
 inspection/tests/test_partial_dependence inspection/tests/test_permutation_importance
 inspection/_plot/tests/test_plot_partial_dependence inspection/_plot/tests/test_boundary_decision_display
 """
@@ -61,12 +65,16 @@ from arboretum.base.estimator import Estimator
 
 for name in arboretum.ESTIMATORS:
     getattr(arboretum, name)
+
+
+def _ours(path, names):
+    same = names is None or path in {mirrored!r}
+    return importlib.import_module(path.replace({peer!r}, "arboretum") if same else "arboretum")
+
+
 {more}
 swaps = [  # all are imported before a name is swapped
-    (importlib.import_module(path),
-     importlib.import_module(path.replace({peer!r}, "arboretum") if path in {mirrored!r} else "arboretum"),
-     names)
-    for path, names in {swaps!r}.items()
+    (importlib.import_module(path), _ours(path, names), names) for path, names in {swaps!r}.items()
 ]
 for module, ours, names in swaps:
     for name in ours.__all__ if names is None else names:
@@ -134,7 +142,7 @@ class Suite:
     Names may be missing in arboretum. None: all of the module of arboretum that has the same name.
     ``more`` is code that runs before the tests.
 
-    ``mirrored``: modules whose names come from the module of arboretum with the same name.
+    ``mirrored``: modules whose names, listed here, also come from that module.
     ``left_out``: tests that change the peer for those after them.
     """
 
@@ -162,12 +170,10 @@ _LIGHTGBM = (
     "plot_importance", "plot_tree", "plot_metric", "plot_split_value_histogram", "create_tree_digraph",
     "early_stopping", "log_evaluation", "record_evaluation", "reset_parameter",
 )  # fmt: skip
-_MODULES = ("sklearn.tree", "sklearn.ensemble", "sklearn.inspection")
 SUITES = {
     "sklearn": Suite(
-        dict.fromkeys(_MODULES),
+        dict.fromkeys(("sklearn.tree", "sklearn.ensemble", "sklearn.inspection")),
         tuple(_SKLEARN.split()),
-        mirrored=_MODULES,
     ),
     "xgboost": Suite(
         {
@@ -243,11 +249,24 @@ def outcomes(report: Path) -> Iterable[Outcome]:
         if case.find("skipped") is not None:
             continue
         wrong = case.find("failure") if case.find("failure") is not None else case.find("error")
-        parts = case.get("classname", "").split(".")
-        file = next((part for part in reversed(parts) if part.startswith("test_")), parts[-1])
+        file = file_name(case.get("classname", ""))
         error = "" if wrong is None else first_line(wrong.get("message", "") or "no message")
         reached = case.find("properties/property[@name='reached']") is not None
         yield Outcome(file, case.get("name", ""), error, reached)
+
+
+def file_name(module: str) -> str:
+    """Return the short name of a test file: the name of its module, after that of a private package.
+
+    The name of a class of tests may follow that of the module.
+
+    >>> file_name("tree.tests.test_tree.TestTree"), file_name("ensemble._hist.tests.test_warm_start")
+    ('test_tree', '_hist/test_warm_start')
+    """
+    *packages, name = module.split(".")
+    while packages and not name.startswith("test_"):
+        name = packages.pop()
+    return "/".join([*(one for one in packages if one.startswith("_")), name])
 
 
 def first_line(message: str) -> str:

@@ -15,6 +15,7 @@ _HOME = {
     "DecisionTreeRegressor": "arboretum.cart.cart",
     "LGBMModel": "arboretum.boosting.lightgbm.model",
     "XGBModel": "arboretum.boosting.xgboost.model",
+    "EarlyStopException": "arboretum.boosting.callbacks.lightgbm_callbacks",
     "early_stopping": "arboretum.boosting.callbacks.lightgbm_callbacks",
     "log_evaluation": "arboretum.boosting.callbacks.lightgbm_callbacks",
     "record_evaluation": "arboretum.boosting.callbacks.lightgbm_callbacks",

@@ -6,6 +6,9 @@ from arboretum.boosting.adaboost.classifier import AdaBoostClassifier as AdaBoos
 from arboretum.boosting.adaboost.regressor import AdaBoostRegressor as AdaBoostRegressor
 from arboretum.boosting.averaged.api import BoostedTreesClassifier as BoostedTreesClassifier
 from arboretum.boosting.averaged.api import BoostedTreesRegressor as BoostedTreesRegressor
+from arboretum.boosting.callbacks.lightgbm_callbacks import (
+    EarlyStopException as EarlyStopException,
+)
 from arboretum.boosting.callbacks.lightgbm_callbacks import early_stopping as early_stopping
 from arboretum.boosting.callbacks.lightgbm_callbacks import log_evaluation as log_evaluation
 from arboretum.boosting.callbacks.lightgbm_callbacks import record_evaluation as record_evaluation
@@ -23,6 +26,12 @@ from arboretum.boosting.lightgbm.api import LGBMClassifier as LGBMClassifier
 from arboretum.boosting.lightgbm.api import LGBMRanker as LGBMRanker
 from arboretum.boosting.lightgbm.api import LGBMRegressor as LGBMRegressor
 from arboretum.boosting.lightgbm.model import LGBMModel as LGBMModel
+from arboretum.boosting.scikit_learn.api import (
+    HistGradientBoostingClassifier as HistGradientBoostingClassifier,
+)
+from arboretum.boosting.scikit_learn.api import (
+    HistGradientBoostingRegressor as HistGradientBoostingRegressor,
+)
 from arboretum.boosting.xgboost.api import XGBClassifier as XGBClassifier
 from arboretum.boosting.xgboost.api import XGBRanker as XGBRanker
 from arboretum.boosting.xgboost.api import XGBRegressor as XGBRegressor

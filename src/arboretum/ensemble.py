@@ -11,6 +11,10 @@ from arboretum.boosting.friedman.gradient_boosting import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
 )
+from arboretum.boosting.scikit_learn.api import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 from arboretum.combine.stacking import StackingClassifier, StackingRegressor
 from arboretum.combine.voting import VotingClassifier, VotingRegressor
 from arboretum.forest.bagging import BaggingClassifier, BaggingRegressor
@@ -29,6 +33,8 @@ __all__ = [
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
+    "HistGradientBoostingClassifier",
+    "HistGradientBoostingRegressor",
     "IsolationForest",
     "RandomForestClassifier",
     "RandomForestRegressor",

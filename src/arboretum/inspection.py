@@ -33,6 +33,8 @@ __all__ = [
 _THEIRS = {
     ensemble.GradientBoostingClassifier: their_ensemble.GradientBoostingClassifier,
     ensemble.GradientBoostingRegressor: their_ensemble.GradientBoostingRegressor,
+    ensemble.HistGradientBoostingClassifier: their_ensemble.HistGradientBoostingClassifier,
+    ensemble.HistGradientBoostingRegressor: their_ensemble.HistGradientBoostingRegressor,
     tree.DecisionTreeRegressor: their_tree.DecisionTreeRegressor,
     ensemble.RandomForestRegressor: their_tree.DecisionTreeRegressor,
     ensemble.ExtraTreesRegressor: their_tree.DecisionTreeRegressor,

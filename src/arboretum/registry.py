@@ -42,6 +42,8 @@ ESTIMATORS = {
     "LGBMClassifier": "arboretum.boosting.lightgbm.api",
     "LGBMRegressor": "arboretum.boosting.lightgbm.api",
     "LGBMRanker": "arboretum.boosting.lightgbm.api",
+    "HistGradientBoostingClassifier": "arboretum.boosting.scikit_learn.api",
+    "HistGradientBoostingRegressor": "arboretum.boosting.scikit_learn.api",
 }
 
 # The class of a model -> its name in files, where the two differ: every version reads the files of any other.
@@ -55,7 +57,6 @@ _DATA = (
 )
 _FIT = "call fit of XGBClassifier, LGBMRegressor and the others"
 _CATBOOST = "use LGBMClassifier or LGBMRegressor: they read columns of categories as they are"
-_LGBM = "use LGBMClassifier or LGBMRegressor, which also count the rows of bins"
 
 # Public names of scikit-learn, XGBoost, LightGBM and CatBoost -> what to use instead.
 _MISSING = {
@@ -70,8 +71,6 @@ _MISSING = {
     "CatBoostClassifier": _CATBOOST,
     "CatBoostRegressor": _CATBOOST,
     "CatBoostRanker": "use LGBMRanker or XGBRanker",
-    "HistGradientBoostingClassifier": _LGBM,
-    "HistGradientBoostingRegressor": _LGBM,
     "BaseEnsemble": "test for the methods that you need, such as hasattr(model, 'estimators_')",
     "BaseDecisionTree": "use DecisionTreeClassifier, DecisionTreeRegressor or hasattr(model, 'tree_')",
 }

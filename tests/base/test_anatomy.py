@@ -19,7 +19,8 @@ FAMILIES = {
     "coordinate": "CoordinateBoostingClassifier",
     "friedman": "GradientBoostingClassifier GradientBoostingRegressor",
     "second order": "XGBClassifier XGBRegressor XGBRanker XGBRFClassifier XGBRFRegressor "
-    "LGBMClassifier LGBMRegressor LGBMRanker",
+    "LGBMClassifier LGBMRegressor LGBMRanker "
+    "HistGradientBoostingClassifier HistGradientBoostingRegressor",
     "averaged": "BoostedTreesClassifier BoostedTreesRegressor",
     "stack": "StackingClassifier StackingRegressor",
     "vote": "VotingClassifier VotingRegressor",

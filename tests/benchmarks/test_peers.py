@@ -69,7 +69,7 @@ def test_the_list_covers_a_test_with_or_without_its_parameters():
 def test_the_list_names_known_suites():
     text = LIST.read_text()
     named = sum(len(deliberate(text, peer)) for peer in SUITES)
-    assert named == text.count("| `test_")
+    assert named == text.count("::test_")
 
 
 def test_suites_without_installed_tests_need_a_folder(capsys):

@@ -140,7 +140,9 @@ def test_shap_values_add_up_to_the_mean_path_length():
     against = model.shap_values(NEW[:5], background=X[:20]).sum(axis=1)
     np.testing.assert_allclose(against + model.shap_base_value(background=X[:20]), mean[:5])
     assert (model.shap_values(X[:12]).sum(axis=1) < 0).all()  # shorter paths than the average row
-    with pytest.raises(ParameterError, match="explain the mean path length: use output='raw'"):
+    with pytest.raises(
+        ParameterError, match="for scores, which have no actual values; use output='raw'"
+    ):
         model.shap_values(NEW, output="loss", y=NEW[:, 0])
 
 

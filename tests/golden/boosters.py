@@ -351,6 +351,7 @@ def xgb() -> Iterator[Case]:
         lambda: numbers(colsample_bytree=0.5, feature_weights=[3.0, 1.0, 0.0, 1.0, 2.0, 1.0]),
         "real.number",
     )
+    yield case("base", lambda: arb.XGBModel(n_estimators=3), "real.number", saves=False)
     yield case("forest", lambda: arb.XGBRFClassifier(n_estimators=6), "many.third", weighted=True)
     yield case("forest of numbers", lambda: arb.XGBRFRegressor(n_estimators=6), "real.number")
     yield case("own objective", lambda: numbers(objective=half_squares), "real.number", saves=False)
@@ -378,6 +379,11 @@ def lgbm() -> Iterator[Case]:
         "words one by one", lambda: boost(max_cat_to_onehot=20, cat_l2=1), "mixed.three",
         weighted=True,
     )  # fmt: skip
+    yield case(
+        "zeros missing, clear scores",
+        lambda: boost(zero_as_missing=True, pred_early_stop=True, pred_early_stop_freq=2),
+        "two.class",
+    )
     yield case(
         "goss",
         lambda: boost(data_sample_strategy="goss", learning_rate=0.5, top_rate=0.3),
@@ -480,6 +486,49 @@ def lgbm() -> Iterator[Case]:
     yield case("own objective", lambda: numbers(objective=half_squares), "real.number", saves=False)
 
 
+def hist() -> Iterator[Case]:
+    small = {"max_iter": 6, "max_leaf_nodes": 8, "min_samples_leaf": 5, "random_state": 1}
+    boost = partial(arb.HistGradientBoostingClassifier, **small)
+    numbers = partial(arb.HistGradientBoostingRegressor, **small)
+    case = family("hist")
+    yield case("two classes", boost, "two.class", more=(asks("decision_function"),))
+    yield case("classes", lambda: boost(max_depth=3), "many.class", weighted=True)
+    yield case("words", lambda: boost(class_weight="balanced"), "mixed.class")
+    yield case(
+        "stopping",
+        lambda: boost(
+            max_iter=40, early_stopping=True, n_iter_no_change=3, validation_fraction=0.3
+        ),
+        "two.class",
+        more=(reads("train_score_"), reads("validation_score_"), reads("n_iter_")),
+    )
+    yield case(
+        "scorer",
+        lambda: boost(early_stopping=True, scoring="accuracy", validation_fraction=None),
+        "many.third",
+        more=(reads("train_score_"),),
+    )
+    yield case(
+        "going on", lambda: boost(warm_start=True), "two.class", fit=partial(twice, what="max_iter")
+    )
+    yield case(
+        "few columns, few bins", lambda: numbers(max_features=0.5, max_bins=8), "real.number"
+    )
+    yield case(
+        "pairs, l2", lambda: numbers(interaction_cst="pairwise", l2_regularization=2), "real.number"
+    )
+    for loss, target in (
+        ("squared_error", "mixed.number"),
+        ("absolute_error", "real.number"),
+        ("quantile", "real.number"),
+        ("poisson", "real.count"),
+        ("gamma", "real.amount"),
+    ):
+        level = 0.7 if loss == "quantile" else None
+        make = partial(numbers, loss=loss, quantile=level)
+        yield case(loss, make, target, weighted=loss == "quantile")
+
+
 def _falling_rates() -> Callable:
     return arb.reset_parameter(learning_rate=[0.3, 0.25, 0.2, 0.15, 0.1, 0.05])
 
@@ -520,6 +569,13 @@ def ranking() -> Iterator[Case]:
         "lists.grade",
         fit=ranked,
     )
+    yield case(
+        "rank_xendcg",
+        lambda: ours(objective="rank_xendcg", objective_seed=3),
+        "lists.grade",
+        fit=ranked,
+        weighted=True,
+    )
 
 
-FAMILIES = (adaboost, coordinate, gradient, xgb, lgbm, ranking)
+FAMILIES = (adaboost, coordinate, gradient, xgb, lgbm, hist, ranking)

@@ -42,10 +42,18 @@ def starting(model: Any, t: Table, target: str, weighted: bool, *, argument: str
     return fit(model, t, target, weighted, **{argument: scores})
 
 
-def twice(model: Any, t: Table, target: str, weighted: bool, *, rounds: int = 8) -> Any:
+def twice(
+    model: Any,
+    t: Table,
+    target: str,
+    weighted: bool,
+    *,
+    what: str = "n_estimators",
+    rounds: int = 8,
+) -> Any:
     """Fit, and go on where the first fit ended (warm_start)."""
     fit(model, t, target, weighted)
-    return fit(model.set_params(n_estimators=rounds), t, target, weighted)
+    return fit(model.set_params(**{what: rounds}), t, target, weighted)
 
 
 def doubled(model: Any, t: Table, target: str, weighted: bool) -> Any:

@@ -82,7 +82,6 @@ MAKERS = {
     "XGBRegressor": (A.XGBRegressor(**_SMALL, booster="dart", rate_drop=0.5), NUMBERS, {}),
     "XGBRegressor symmetric": (A.XGBRegressor(**_SMALL, grow_policy="symmetric"), NUMBERS, {}),
     "XGBRegressor targets": (A.XGBRegressor(**_SMALL), np.c_[NUMBERS, -NUMBERS], {}),
-    "XGBClassifier labels": (A.XGBClassifier(**_SMALL), np.c_[TWO, TWO[::-1]] == TWO[0], {}),
     "XGBRFClassifier": (A.XGBRFClassifier(**_SMALL), THREE, {}),
     "XGBRFRegressor": (A.XGBRFRegressor(**_SMALL), NUMBERS, {}),
     "XGBRanker": (A.XGBRanker(**_SMALL), THREE, {"group": GROUPS}),
@@ -90,6 +89,18 @@ MAKERS = {
     "LGBMRegressor": (A.LGBMRegressor(**_SMALL, min_child_samples=3, verbosity=-1), NUMBERS, {}),
     "LGBMRanker": (
         A.LGBMRanker(**_SMALL, min_child_samples=3, verbosity=-1), THREE, {"group": GROUPS}
+    ),
+    "HistGradientBoostingClassifier": (
+        A.HistGradientBoostingClassifier(
+            max_iter=3, min_samples_leaf=3, early_stopping=True, random_state=1
+        ),
+        THREE,
+        {},
+    ),
+    "HistGradientBoostingRegressor": (
+        A.HistGradientBoostingRegressor(loss="quantile", quantile=0.7, max_iter=3, min_samples_leaf=3),
+        NUMBERS,
+        {},
     ),
     "StackingClassifier": (
         A.StackingClassifier(_TREES, A.CARTClassifier(max_depth=2), cv=2), THREE, {}

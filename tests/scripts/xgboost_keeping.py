@@ -1,6 +1,7 @@
 """Keep a model: pickle, joblib, a file of its own; go on training from where it was."""
 
 import pickle
+import warnings
 
 import joblib
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.inspection import permutation_importance
 from sklearn.metrics import log_loss
 
+warnings.filterwarnings("ignore", category=UserWarning)
 X, y = load_breast_cancer(return_X_y=True)
 model = xgb.XGBClassifier(n_estimators=10, max_depth=3, random_state=0).fit(X, y)
 p = model.predict_proba(X)

@@ -148,6 +148,11 @@ def _by_class(
 
 
 _OUTPUTS = ("raw", "probability", "loss")
+_UNBENT = {  # links without a slope, or whose predictions have no loss
+    "own": "a function of yours",
+    "step": "a step, without a slope",
+    "isolation": "for scores, which have no actual values",
+}
 _INSTEAD = "scikit-learn's permutation_importance works with any model"
 
 
@@ -367,11 +372,10 @@ class Explains:
         if output == "raw":
             return False
         name, link = type(self).__name__, ensemble.link.name
-        if link in ("own", "step"):
+        if link in _UNBENT:
             raise ParameterError(
                 f"output={output!r} needs a differentiable link, and the link of this {name} is "
-                + ("a function of yours" if link == "own" else "a step, without a slope")
-                + "; use output='raw'"
+                f"{_UNBENT[link]}; use output='raw'"
             )
         if output == "loss":
             return True

@@ -22,6 +22,7 @@ MODELS: dict[str, tuple[str | None, str | None]] = {
     "xgb": ("XGBClassifier", "XGBRegressor"),
     "xgbrf": ("XGBRFClassifier", "XGBRFRegressor"),
     "lgbm": ("LGBMClassifier", "LGBMRegressor"),
+    "hist": ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"),
     "boosted": ("BoostedTreesClassifier", "BoostedTreesRegressor"),
 }
 
@@ -43,6 +44,8 @@ ALIASES = {
     "gradientboosting": "gbm",
     "gb": "gbm",
     "gbt": "gbm",
+    "histgradientboosting": "hist",
+    "hgb": "hist",
     "ada": "adaboost",
     "coordinateboosting": "coordinate",
     "stacking": "stack",

@@ -27,7 +27,9 @@ class Wish:
     order: tuple[Any, ...] | None = None
 
 
-def resolve_wishes(names: Sequence[str], categorical: Any, ordinal: Any) -> dict[int, Wish]:
+def resolve_wishes(
+    names: Sequence[str], categorical: Any, ordinal: Any, *, named: bool = True
+) -> dict[int, Wish]:
     """Return the wish for every column that is named, by column index.
 
     Parameters
@@ -36,6 +38,8 @@ def resolve_wishes(names: Sequence[str], categorical: Any, ordinal: Any) -> dict
         Names of the columns.
     categorical : None, "from_dtype", or list of names, of indices or of booleans
     ordinal : None, list as above, or dict from name or index to the values in order
+    named : bool
+        The columns have names of their own.
 
     Raises
     ------
@@ -51,11 +55,11 @@ def resolve_wishes(names: Sequence[str], categorical: Any, ordinal: Any) -> dict
     if categorical is not None and not (
         isinstance(categorical, str) and categorical == "from_dtype"
     ):
-        for f in _indices(categorical, names, "categorical_features"):
+        for f in _indices(categorical, names, "categorical_features", named):
             wishes[f] = Wish("categorical")
     if ordinal is None:
         return wishes
-    indices = _indices(ordinal, names, "ordinal_features")
+    indices = _indices(ordinal, names, "ordinal_features", named)
     if isinstance(ordinal, Mapping):
         orders = [_order(values, names[f]) for f, values in zip(indices, ordinal.values())]
         ranks = {f: Wish("ordinal", order) for f, order in zip(indices, orders)}
@@ -70,21 +74,34 @@ def resolve_wishes(names: Sequence[str], categorical: Any, ordinal: Any) -> dict
     return wishes | ranks
 
 
-def _indices(entries: Any, names: Sequence[str], parameter: str) -> list[int]:
+def _indices(entries: Any, names: Sequence[str], parameter: str, named: bool) -> list[int]:
     if isinstance(entries, str | bytes) or not hasattr(entries, "__iter__"):
         raise ParameterError(
             f"{parameter} must be None or a list of column names, indices or booleans, "
             f"got {entries!r}"
         )
-    entries = list(entries)
+    dtype, entries = np.asarray(list(entries)).dtype, list(entries)
+    odd = [e for e in entries if not isinstance(e, str | int | np.integer | np.bool_)]
+    if odd:
+        kinds = {type(e).__name__ for e in entries}
+        shown = dtype.name if len(kinds) == 1 else ", ".join(sorted(kinds))
+        raise ParameterError(
+            f"{parameter} must be an array-like of bool, int or str, got: {shown}. Give names, indices or a "
+            f"mask, not {odd[0]!r}"
+        )
     if entries and all(isinstance(e, bool | np.bool_) for e in entries):
         if len(entries) != len(names):
             raise ParameterError(
-                f"{parameter} as a mask must have one boolean per column: X has {len(names)} "
+                f"{parameter} set as a boolean mask must have shape (n_features,): X has {len(names)} "
                 f"columns, the mask {len(entries)}"
             )
         return [f for f, chosen in enumerate(entries) if chosen]
     position = {name: f for f, name in enumerate(names)}
+    if not named and any(isinstance(e, str) and e not in position for e in entries):
+        raise ParameterError(
+            f"{parameter} should be passed as an array of integers or as a boolean mask when the model is "
+            "fitted on data without feature names."
+        )
     return [_index(e, names, position, parameter) for e in entries]
 
 
@@ -92,17 +109,20 @@ def _index(entry: Any, names: Sequence[str], position: dict[str, int], parameter
     if isinstance(entry, str):
         if entry not in position:
             hint = did_you_mean(entry, names) or f"; the columns are {list_names(names)}"
-            raise ParameterError(f"{parameter} names {entry!r}, which is no column of X{hint}")
+            raise ParameterError(
+                f"{parameter} has an item value {entry!r} which is not a valid feature name of the training "
+                f"data.{hint}"
+            )
         return position[entry]
     if isinstance(entry, int | np.integer) and not isinstance(entry, bool):
         if not 0 <= entry < len(names):
             raise ParameterError(
-                f"{parameter} holds the index {entry}, X has {len(names)} columns: use 0 to "
-                f"{len(names) - 1}"
+                f"{parameter} set as integer indices must be in [0, n_features - 1] = "
+                f"[0, {len(names) - 1}], got {entry}"
             )
         return int(entry)
     raise ParameterError(
-        f"{parameter} must hold column names, indices or booleans (not a mixture with booleans), "
+        f"{parameter} must hold column names, indices or booleans, not a mixture with booleans, "
         f"got {entry!r}"
     )
 

@@ -10,6 +10,7 @@ rows they do not:
     lightgbm     between, at α (n - 1)         the first value that exceeds α of all: between its neighbour
                                                below and itself, in proportion to the missing part of its
                                                weight; the neighbour if it weighs less than 1
+    scikit-learn between, at α (n - 1)         as lower
 
     y        1.0   2.0   4.0   9.0
     weight   .25   .25   .40   .10
@@ -44,7 +45,7 @@ def weighted_quantile(
     alpha : float in (0, 1)
     weight : float64 array of shape (n,) or None
         Of 0 or more, not all 0.
-    convention : {"lower", "xgboost", "lightgbm"}
+    convention : {"lower", "xgboost", "lightgbm", "scikit-learn"}
 
     Returns
     -------

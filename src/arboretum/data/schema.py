@@ -367,7 +367,9 @@ def learn_schema(
     table = read_table(X)
     wishes: dict[int, Wish] = {}
     if categorical_features is not None or ordinal_features is not None:
-        wishes = resolve_wishes(table.names, categorical_features, ordinal_features)
+        wishes = resolve_wishes(
+            table.names, categorical_features, ordinal_features, named=table.named
+        )
     if isinstance(table.body, np.ndarray):
         if not wishes:
             return _learn_dense(table)

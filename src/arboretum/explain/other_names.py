@@ -38,7 +38,8 @@ def _names_of_map(path: Any) -> list[str] | None:
     if not path:
         return None
     lines = Path(path).read_text(encoding="utf-8").splitlines()
-    return [line.split()[1] for line in lines if line.strip()]
+    named = {int(line.split()[0]): line.split()[1] for line in lines if line.strip()}
+    return [named[number] for number in sorted(named)]
 
 
 def _is_sideways(direction: Any) -> bool:

@@ -167,12 +167,8 @@ def plot_tree(
     legend = legend_height(labels, drawing.width, ruler) if filled else 0.0
     note = " · ".join(filter(None, [labels.note, _hidden(labels.tree, max_depth, depth)]))
     below = legend + (_NOTE_ROOM if note else 0.0)
-    if ax is None and figsize is None:
-        least = max(1.1 * ruler(labels.title, False), 0.9 * ruler(note, False))
-        ax, em = _new_axes(plt, drawing, below, fontsize, least, dpi)
-    else:
-        ax = axes_for("plot_tree", ax, figsize, dpi=dpi)
-        em = _fit(ax, drawing, below, fontsize)
+    least = max(1.1 * ruler(labels.title, False), 0.9 * ruler(note, False))
+    ax, em = _place(plt, ax, drawing, (least, below), fontsize, figsize, dpi)
     draw_tree(ax, em, labels, drawing, look, filled=filled, rounded=rounded, shares=shares)
     if filled:
         add_legend(ax, em, labels, drawing.width, ruler, legend)
@@ -210,15 +206,20 @@ def _hidden(tree: Tree, max_depth: int | None, depth: int | None) -> str:
 
 
 # ---------------------------------------------------------------------- the size of an em
-def _new_axes(
+def _place(
     plt: Any,
+    ax: Axes | None,
     drawing: Drawing,
-    below: float,
+    room: tuple[float, float],
     fontsize: float | None,
-    least: float,
+    figsize: tuple[float, float] | None,
     dpi: float | None,
 ) -> tuple[Axes, float]:
-    """Make a figure of the size the drawing needs, ``least`` em wide; return axes and em in points."""
+    """Return axes and em in points; ``room`` is the least width, and the height below the tree, in em."""
+    least, below = room
+    if ax is not None or figsize is not None:
+        ax = axes_for("plot_tree", ax, figsize, dpi=dpi)
+        return ax, _fit(ax, drawing, below, fontsize)
     width = max(drawing.width, least) + 2 * _MARGIN
     height = drawing.height + below + 2 * _MARGIN
     em = fontsize or float(np.clip(72 * _WIDEST / width, _SMALLEST_FONT, _FONT))

@@ -33,14 +33,12 @@ from arboretum.data.checks import check_rows
 from arboretum.data.matrix import FrameMatrix
 from arboretum.data.schema import Schema
 from arboretum.data.target import weights
-from arboretum.errors import ParameterError
 from arboretum.forest.path_lengths import with_path_lengths
 from arboretum.forest.trees_on_bags import TreesOnBags
 
 if TYPE_CHECKING:
     from arboretum.data.matrix import Matrix
     from arboretum.forest.growing import Plan
-    from arboretum.predict.ensemble import Ensemble
     from arboretum.structure.tree import Tree
 
 __all__ = ["RandomCuts"]
@@ -183,14 +181,6 @@ class RandomCuts(TreesOnBags):
     def _path_sums(self, matrix: Matrix) -> np.ndarray:
         """Return the mean path length of every row, (rows, 1, 1)."""
         return self.ensemble_.answers(matrix, self._threads_for(matrix))
-
-    def _bends(self, ensemble: Ensemble, output: str) -> bool:
-        if output != "raw":
-            raise ParameterError(
-                f"SHAP values of {type(self).__name__} explain the mean path length: use output='raw', "
-                f"got {output!r}"
-            )
-        return False
 
     def _anatomy(self) -> Anatomy:
         found = super()._anatomy()

@@ -17,7 +17,6 @@ from arboretum.base.sampling import BagRules
 from arboretum.base.shared_parameters import GROWTH
 from arboretum.data.matrix import Matrix
 from arboretum.forest.random_cuts import RandomCuts
-from arboretum.structure.joined import starts_of
 
 __all__ = ["RandomTreesEmbedding"]
 
@@ -98,6 +97,17 @@ class RandomTreesEmbedding(TransformerMixin, RandomCuts):
     def _tree_parameters(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _GROWTH}
 
+    def _settle(self, matrix: Matrix | None = None) -> None:
+        from sklearn.preprocessing import OneHotEncoder
+
+        leaves = [tree.leaves for tree in self.trees_]
+        encoder = OneHotEncoder(categories=leaves, sparse_output=self.sparse_output)
+        self.one_hot_encoder_ = encoder.fit([[each[0] for each in leaves]])
+
+    def _read_fitted_state(self, state: dict[str, Any]) -> None:
+        super()._read_fitted_state(state)
+        self._settle()
+
     # ------------------------------------------------------------------ leaves as columns
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Grow the trees, and return the leaves of the rows as `transform` does."""
@@ -108,27 +118,8 @@ class RandomTreesEmbedding(TransformerMixin, RandomCuts):
 
         A sparse matrix in CSR form, or an array without `sparse_output`.
         """
-        from scipy.sparse import csr_matrix
-
-        found, starts = self.apply(X), self._first_columns()
-        n, trees = found.shape
-        columns = np.empty((n, trees), np.int32 if n * trees < 2**31 else np.int64)
-        for t, tree in enumerate(self.trees_):
-            place = np.cumsum(tree.is_leaf) - 1 + starts[t]
-            columns[:, t] = place[found[:, t]]
-        ends = np.arange(0, n * trees + 1, trees, dtype=columns.dtype)
-        shape = n, int(starts[-1])
-        table = csr_matrix((np.ones(n * trees), columns.ravel(), ends), shape)
-        return table if self.sparse_output else table.toarray()
-
-    def _first_columns(self) -> np.ndarray:
-        """Return the first column of every tree, and the number of columns."""
-        return starts_of(np.array([tree.n_leaves for tree in self.trees_]))
-
-    @property
-    def _n_features_out(self) -> int:
-        self._check_fitted()
-        return int(self._first_columns()[-1])
+        leaves = self.apply(X)
+        return self.one_hot_encoder_.transform(leaves)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns: the class in lower case, the tree, the number of the leaf.
@@ -142,13 +133,3 @@ class RandomTreesEmbedding(TransformerMixin, RandomCuts):
         name = type(self).__name__.lower()
         pairs = ((t, leaf) for t, tree in enumerate(self.trees_) for leaf in tree.leaves)
         return np.array([f"{name}_{t}_{leaf}" for t, leaf in pairs], dtype=object)
-
-    @property
-    def one_hot_encoder_(self) -> Any:
-        """scikit-learn's encoder, fitted to the leaves that `apply` returns."""
-        from sklearn.preprocessing import OneHotEncoder
-
-        self._check_fitted()
-        leaves = [tree.leaves for tree in self.trees_]
-        encoder = OneHotEncoder(categories=leaves, sparse_output=self.sparse_output)
-        return encoder.fit([[each[0] for each in leaves]])

@@ -111,8 +111,13 @@ class Logged(NamedTuple):
 
 
 # ---------------------------------------------------------------------- decoded
-def trees_of(grown: GrownNodes, ends: np.ndarray, bins: Bins, schema: Schema) -> list[Tree]:
-    """Return trees, whose nodes follow each other up to ``ends``, in terms of the table's own values."""
+def trees_of(
+    grown: GrownNodes, ends: np.ndarray, bins: Bins, schema: Schema, *, by_rows: bool = False
+) -> list[Tree]:
+    """Return trees, whose nodes follow each other up to ``ends``, in terms of the table's own values.
+
+    ``by_rows``: missing values of columns that had none in training go to the child with more rows.
+    """
     n = len(grown)
     decoded = DecodedNodes(
         kind=np.empty(n, np.uint8),
@@ -126,6 +131,8 @@ def trees_of(grown: GrownNodes, ends: np.ndarray, bins: Bins, schema: Schema) ->
     decode_nodes(as_records(grown.nodes), bins.n_bins, bins.bounds, bins.bounds_start, decoded)
     nodes: dict[str, Any] = decoded._asdict()
     starts = np.append(0, ends)
+    if by_rows:
+        _send_missing_by_rows(nodes, grown.count, starts, schema)
     nodes["bits_start"], bits, bits_start = _sets(
         nodes["kind"], nodes["feature"], grown, starts, bins, schema
     )
@@ -147,6 +154,18 @@ def exact_trees_of(grown: ExactTree, ends: np.ndarray, schema: Schema) -> list[T
     }
     starts = np.append(0, ends)
     return _trees(nodes, grown, starts, np.empty(0, np.uint32), np.zeros_like(starts), schema)
+
+
+def _send_missing_by_rows(
+    nodes: dict[str, np.ndarray], rows: np.ndarray, starts: np.ndarray, schema: Schema
+) -> None:
+    """Send missing values to the child with more rows, the right one of equals, where training had none."""
+    complete = np.array([not column.has_missing for column in schema.columns])
+    inner = np.flatnonzero(nodes["feature"] >= 0)
+    inner = inner[complete[nodes["feature"][inner]]]
+    tree = np.searchsorted(starts, inner, side="right") - 1
+    left = starts[tree] + nodes["first_child"][inner]
+    nodes["missing_child"][inner] = rows[left] <= rows[left + 1]
 
 
 def _trees(

@@ -16,7 +16,17 @@ from arboretum.errors import ParameterError
 if TYPE_CHECKING:
     from arboretum.grow.grower import GrowTarget
 
-__all__ = ["Growth", "count_of", "growth", "loner_excess", "monotone_signs", "n_drawn"]
+__all__ = [
+    "Growth",
+    "count_of",
+    "growth",
+    "loner_excess",
+    "monotone_signs",
+    "n_drawn",
+    "signs_of_columns",
+]
+
+_SHOWN = 5  # names in a message
 
 
 @dataclass(frozen=True)
@@ -146,19 +156,31 @@ def n_drawn(max_features: int | float | str | None, n_features: int) -> int:
 
 def monotone_signs(constraints: Any, schema: Schema, target: GrowTarget) -> np.ndarray | None:
     """Return the monotone constraint of every column, or None if there is none."""
+    if constraints is not None and target.outputs > 1:
+        _refuse_target("multiple output")
+    signs = signs_of_columns(constraints, schema)
+    if signs is not None and target.classes is not None and target.classes[0] > 2:
+        _refuse_target("multiclass classification")
+    return signs
+
+
+def signs_of_columns(
+    constraints: Any, schema: Schema, owner: str = "The model"
+) -> np.ndarray | None:
+    """Return the sign of every column for ``monotonic_cst``, or None if there is no constraint.
+
+    >>> from arboretum.data.schema import Column
+    >>> schema = Schema((Column("age", "numeric"), Column("size", "numeric")), True)
+    >>> signs_of_columns({"size": -1}, schema)
+    array([ 0, -1], dtype=int8)
+    """
     if constraints is None:
         return None
     signs = np.zeros(schema.n_features)
-    if target.outputs > 1:
-        _refuse_target("multiple output")
     if isinstance(constraints, dict):
+        _check_columns(constraints, schema, owner)
         for name, sign in constraints.items():
-            if name not in schema.names:
-                raise ParameterError(
-                    f"monotonic_cst names the column {name!r}, which the table does not have; "
-                    f"it has {list_names(schema.names)}"
-                )
-            signs[schema.names.index(name)] = _sign(sign)
+            signs[schema.names.index(name)] = _sign(sign, name)
     else:
         given = list(constraints) if np.iterable(constraints) else [constraints]
         if isinstance(constraints, str) or len(given) != len(signs):
@@ -168,17 +190,14 @@ def monotone_signs(constraints: Any, schema: Schema, target: GrowTarget) -> np.n
                 f"be a dict of column names, got {constraints!r}"
             )
         signs[:] = [_sign(sign) for sign in given]
-    if not signs.any():
-        return None
-    if target.classes is not None and target.classes[0] > 2:
-        _refuse_target("multiclass classification")
     for column, sign in zip(schema.columns, signs):
         if sign and column.kind == "categorical":
             raise ParameterError(
-                f"monotonic_cst constrains {column.name!r}, a category: only numbers and ranks have "
-                "an order (name it in ordinal_features if it is a rank)"
+                "Categorical features cannot have monotonic constraints: monotonic_cst constrains "
+                f"{column.name!r}, a category; only numbers and ranks have an order (name it in "
+                "ordinal_features if it is a rank)"
             )
-    return signs.astype(np.int8)
+    return signs.astype(np.int8) if signs.any() else None
 
 
 def _refuse_target(what: str) -> NoReturn:
@@ -188,11 +207,27 @@ def _refuse_target(what: str) -> NoReturn:
     )
 
 
-def _sign(value: Any) -> int:
-    known = isinstance(value, Real) and not isinstance(value, bool)
-    if not known or value not in (-1, 0, 1):
-        shown = value.item() if isinstance(value, np.generic) else value
+def _check_columns(constraints: dict[Any, Any], schema: Schema, owner: str) -> None:
+    odd = sorted((name for name in constraints if name not in schema.names), key=str)
+    if odd and not schema.named:
         raise ParameterError(
-            f"monotonic_cst must be None or an array-like of -1, 0 or 1. It holds [{shown!r}]"
+            f"{owner} was not fitted on data with feature names. Pass monotonic_cst as an integer array "
+            "instead."
         )
-    return int(value)
+    if odd:
+        shown = odd if len(odd) <= _SHOWN else [*odd[:_SHOWN], "..."]
+        raise ParameterError(
+            f"monotonic_cst contains {len(odd)} unexpected feature names: {shown}. The table has "
+            f"{list_names(schema.names)}"
+        )
+
+
+def _sign(value: Any, name: str | None = None) -> int:
+    if isinstance(value, Real) and not isinstance(value, bool) and value in (-1, 0, 1):
+        return int(float(value))
+    shown = value.item() if isinstance(value, np.generic) else value
+    if name is not None:
+        raise ParameterError(f"monotonic_cst[{name!r}] must be either -1, 0 or 1. Got {shown!r}.")
+    raise ParameterError(
+        f"monotonic_cst must be None or an array-like of -1, 0 or 1. It holds [{shown!r}]"
+    )

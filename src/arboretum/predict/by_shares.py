@@ -22,7 +22,9 @@ from arboretum.structure.tree import THRESHOLD, Tree
 __all__ = ["predict_by_shares"]
 
 
-def predict_by_shares(ensemble: Ensemble, grid: np.ndarray, features: np.ndarray) -> np.ndarray:
+def predict_by_shares(
+    ensemble: Ensemble, grid: np.ndarray, features: np.ndarray, *, by_rows: bool = False
+) -> np.ndarray:
     """Return the sum of the trees, without its base, where only some columns are known.
 
     Parameters
@@ -33,6 +35,8 @@ def predict_by_shares(ensemble: Ensemble, grid: np.ndarray, features: np.ndarray
         Values of the known columns.
     features : int array of shape (n_known,)
         Which columns they are.
+    by_rows : bool
+        Unknown splits follow the number of training rows instead of their weight.
 
     Returns
     -------
@@ -48,18 +52,21 @@ def predict_by_shares(ensemble: Ensemble, grid: np.ndarray, features: np.ndarray
     place = {int(feature): j for j, feature in enumerate(features)}
     total = np.zeros((ensemble.n_outputs, len(grid)))
     for number, (tree, weight) in enumerate(zip(ensemble.trees, ensemble.weights, strict=True)):
-        total[ensemble.output_of(number)] += weight * _predict_tree(tree, grid, place)
+        share = tree.count / tree.count[tree.parent] if by_rows else tree.share
+        total[ensemble.output_of(number)] += weight * _predict_tree(tree, grid, place, share)
     return total / ensemble.weights.sum() if ensemble.rule == "mean" else total
 
 
-def _predict_tree(tree: Tree, grid: np.ndarray, place: dict[int, int]) -> np.ndarray:
+def _predict_tree(
+    tree: Tree, grid: np.ndarray, place: dict[int, int], share: np.ndarray
+) -> np.ndarray:
     reach = np.zeros((len(tree), len(grid)))  # the share of every point that reaches a node
     reach[0] = 1.0
     for node in np.flatnonzero(~tree.is_leaf).tolist():  # parents come before their children
         first, feature = int(tree.first_child[node]), int(tree.feature[node])
         if feature not in place:
             for child in range(first, first + int(tree.n_children[node])):
-                reach[child] = reach[node] * tree.share[child]
+                reach[child] = reach[node] * share[child]
             continue
         if tree.kind[node] != THRESHOLD:
             raise ParameterError(

@@ -72,6 +72,7 @@ class GradientRules:
     cat_min_rows: float = 0.0
     cat_l2: float = 0.0
     min_group: float = 0.0
+    gaps_in_order: bool = False  # missing values are one of the categories, as in scikit-learn
 
 
 DEFAULT = GradientRules()
@@ -342,7 +343,7 @@ def scan_sets(
     elif rules.xgboost:
         found = _by_answer(node, bins, missing)
     else:
-        extra, found = rules.cat_l2, _by_ratio(node, bins)
+        extra, found = rules.cat_l2, _by_ratio(node, bins, missing)
     lefts = np.array([left for _, _, left, _ in found]).reshape(-1, 3)
     estimated = np.array([rows for *_, rows in found])
 
@@ -379,19 +380,26 @@ def _by_answer(node: GradientNode, bins: np.ndarray, missing: np.ndarray) -> lis
     return found
 
 
-def _by_ratio(node: GradientNode, bins: np.ndarray) -> list[Any]:
-    """Return LightGBM's partings: beginnings and ends of the order by G / (H + smooth)."""
-    rules = node.rules
-    estimated = node.estimated_rows(bins[:, 1])
-    some = np.flatnonzero((bins[:, 1] > 0) & (estimated >= rules.cat_min_rows))
-    ratio = bins[some, 0] / (bins[some, 1] + rules.cat_smooth)
+def _by_ratio(node: GradientNode, bins: np.ndarray, missing: np.ndarray) -> list[Any]:
+    """Return LightGBM's partings: beginnings and ends of the order by G / (H + smooth).
+
+    In scikit-learn missing values take part as one more category, and one category alone is no order.
+    """
+    rules, n = node.rules, len(bins)
+    lines = np.vstack([bins, missing]) if rules.gaps_in_order else bins
+    estimated = node.estimated_rows(lines[:, 1])
+    some = np.flatnonzero((lines[:, 1] > 0) & (estimated >= rules.cat_min_rows))
+    ratio = lines[some, 0] / (lines[some, 1] + rules.cat_smooth)
     order = some[np.argsort(ratio, kind="stable")].tolist()
     longest = min(rules.max_cat_threshold, (len(order) + 1) // 2)
+    ways = [(order, longest), (order[::-1], longest - rules.gaps_in_order)]
+    if rules.gaps_in_order and len(order) == 1:
+        ways = []
     found = []
-    for way in (order, order[::-1]):
+    for way, most in ways:
         sums, rows, group = np.zeros(3), 0.0, 0.0
-        for i, b in enumerate(way[:longest]):
-            sums, rows, group = sums + bins[b], rows + estimated[b], group + estimated[b]
+        for i, b in enumerate(way[: max(most, 0)]):
+            sums, rows, group = sums + lines[b], rows + estimated[b], group + estimated[b]
             right = node.n - rows
             if right < rules.min_rows or right < rules.min_group:
                 break
@@ -400,7 +408,9 @@ def _by_ratio(node: GradientNode, bins: np.ndarray) -> list[Any]:
             if rows < rules.min_rows:
                 continue
             group = 0.0
-            found.append((way[: i + 1], "right", sums, float(rows)))
+            here = way[: i + 1]
+            side = "left" if n in here else "right"
+            found.append(([b for b in here if b < n], side, sums, float(rows)))
     return found
 
 

@@ -147,6 +147,64 @@ def test_predictions_rise_with_a_constrained_column():
     assert np.diff(model.predict(row)).min() >= 0
 
 
+# ---------------------------------------------------------------------- columns, threads, progress
+def test_columns_are_read_as_the_parameters_have_them():
+    frame, y = WORDS.assign(code=np.arange(300) % 4), CLASS
+    ranks = {"soil": ["sand", "peat", "clay"]}
+    model = classifier(**FAST, categorical_features=["code"], ordinal_features=ranks).fit(frame, y)
+    kinds = {column.name: column.kind for column in model.schema_.columns}
+    assert kinds == {
+        "size": "numeric", "age": "numeric", "soil": "ordinal", "code": "categorical"
+    }  # fmt: skip
+    assert model.schema_.columns[2].categories == ("sand", "peat", "clay")
+
+
+def test_unseen_words_are_treated_as_wanted():
+    model = classifier(**FAST).fit(WORDS, CLASS)
+    new = WORDS[:5].assign(soil="lava")
+    with pytest.warns(arb.errors.UnseenCategoryWarning):
+        missing = model.predict_proba(new)
+    assert (missing == model.predict_proba(new.assign(soil=None))).all()
+    with pytest.raises(DataError, match="lava"):
+        model.set_params(unseen="error").predict_proba(new)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_threads_take_trials_and_members(n_jobs, monkeypatch):
+    seen, run = set(), fitting.parallel.run
+
+    def watched(work, items, n_threads):
+        seen.add((len(items), n_threads))
+        run(work, items, n_threads)
+
+    monkeypatch.setattr(fitting.parallel, "run", watched)
+    monkeypatch.setattr(arb.BoostedTreesRegressor, "_threads", lambda self: self.n_jobs)
+    regressor(n_jobs=n_jobs).fit(X, NUMBER)
+    assert seen >= {(5, n_jobs), (4, n_jobs)}
+
+
+def test_verbose_shows_a_bar(monkeypatch):
+    shown, run = [], fitting.run_rounds
+
+    def watched(*numbers, bar, **more):
+        shown.append(bar)
+        return run(*numbers, bar=False, **more)
+
+    monkeypatch.setattr(fitting, "run_rounds", watched)
+    for verbose in (0, 1):
+        regressor(**FAST, verbose=verbose).fit(X, NUMBER)
+    assert shown == [False, True]
+
+
+def test_weights_of_rows_count():
+    heavy = np.where(X[:, 0] > 0, 10.0, 1.0)
+    pulled = NUMBER + np.where(X[:, 0] > 0, 3.0, 0.0) * (X[:, 2] > 0)
+    plain, weighed = (regressor(**FAST).fit(X, pulled, w) for w in (None, heavy))
+    where = X[:, 0] > 0
+    errors = [np.abs(m.predict(X) - pulled)[where].mean() for m in (plain, weighed)]
+    assert errors[1] < errors[0]
+
+
 # ---------------------------------------------------------------------- intervals and sets
 @pytest.mark.parametrize("coverage", [0.5, 0.8, 0.9])
 def test_intervals_cover_new_rows(coverage):

@@ -25,14 +25,14 @@ class FixedTrial(Trial):
         return self.ensemble
 
 
-def found(curves, margins=None, y=(1.0, -1.0), in_turn=False):
+def found(curves, margins=None, y=(1.0, -1.0)):
     """Return what trials of these curves find; margins by kind."""
     fold = FixedFold(np.array(y))
     trials = []
     for kind, curve in curves:
         margin = np.zeros(2) if margins is None else np.array(margins[kind])
         trials.append(FixedTrial(kind, fold, np.array(curve), margin[:, None]))
-    return Found(trials, OBJECTIVE, RMSE, in_turn)
+    return Found(trials, OBJECTIVE, RMSE)
 
 
 def test_rounds_are_where_the_mean_curve_is_lowest():
@@ -54,9 +54,16 @@ def test_weights_minimise_the_held_out_loss(right, weights):
     assert found([("a", [1.0]), ("b", [1.0])], right).weights == weights
 
 
-def test_kinds_that_took_turns_weigh_the_same():
-    best = {"a": [1.0, -1.0], "b": [-9.0, 9.0]}
-    assert found([("a", [1.0]), ("b", [1.0])], best, in_turn=True).weights == {"a": 0.5, "b": 0.5}
+def test_only_folds_that_have_tried_all_kinds_set_weights():
+    right = {"a": np.array([[1.0], [-1.0]]), "b": np.array([[-9.0], [9.0]])}
+    first, second = FixedFold(np.array([1.0, -1.0])), FixedFold(np.array([-9.0, 9.0]))
+
+    def weights(*tried):
+        trials = [FixedTrial(kind, fold, np.ones(1), right[kind]) for kind, fold in tried]
+        return Found(trials, OBJECTIVE, RMSE).weights
+
+    assert weights(("a", first), ("b", second)) == {"a": 0.5, "b": 0.5}
+    assert weights(("a", first), ("b", first), ("b", second)) == {"a": 1.0, "b": 0.0}
 
 
 def test_held_out_margins_are_those_of_the_weighted_mean():

@@ -237,7 +237,7 @@ def test_bits_do_not_depend_on_threads(monkeypatch):
         ("rank:ndcg", {"groups": [60, 0]}, "positive numbers of rows"),
         ("rank:ndcg", {"y": {3: -1.0}}, "row 3 of y holds others, first -1"),
         ("rank:ndcg", {"y": {3: 0.5}}, "whole numbers"),
-        ("rank:ndcg", {"y": {3: 32.0, 9: 40.0}}, "rows 3, 9 of y hold more, first 32; set ndcg_exp"),
+        ("rank:ndcg", {"y": {3: 32.0, 9: 40.0}}, "rows 3, 9 of y hold more, first 32; Set `ndcg_exp"),
         ("rank:map", {"y": {8: 2.0}}, "labels that are 0 or 1: row 8"),
         ("rank:pairwise", {"y": {0: np.nan}}, "finite numbers: row 0"),
         ("rank:ndcg", {"weight": np.ones(7)}, "60 numbers, one per row"),

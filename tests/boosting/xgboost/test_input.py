@@ -166,7 +166,7 @@ RANGES = {
     "max_leaves": [-1],
     "max_bin": [1, 70_000],
     "grow_policy": ["deep"],
-    "learning_rate": [0, -0.1, "fast"],
+    "learning_rate": [-0.1, "fast"],
     "verbosity": [4, -1],
     "objective": [3],
     "booster": ["gblinear", "tree"],
@@ -248,6 +248,10 @@ def test_other_names_of_parameters():
     assert (model.learning_rate, model.reg_alpha, model.n_jobs) == (0.1, 2, 1)
     assert (model.random_state, model.gamma, model.reg_lambda) == (5, 1, 3)
     assert model.set_params(eta=0.5).learning_rate == 0.5
+    same = XGBRegressor(
+        learning_rate=0.5, reg_alpha=2, n_jobs=1, random_state=5, gamma=1, reg_lambda=3
+    )
+    assert np.array_equal(_fit(model).predict(X), _fit(same).predict(X))
     with pytest.raises(
         ParameterError, match="learning_rate and eta of XGBRegressor are one parameter"
     ):

@@ -44,14 +44,16 @@ def singles(g, h, node, itself, rules):
 
 
 def by_ratio(g, h, node, itself, rules):
-    """Beginnings and ends of LightGBM's order."""
-    n = len(g) - 1
-    used = [b for b in range(n) if h[b] > 0 and rows_in(h[b], node) >= rules.cat_min_rows]
+    """Beginnings and ends of LightGBM's order; scikit-learn's has missing values, too."""
+    n, gaps = len(g) - 1, rules.gaps_in_order
+    used = [b for b in range(n + gaps) if h[b] > 0 and rows_in(h[b], node) >= rules.cat_min_rows]
     used.sort(key=lambda b: (g[b] * G_UNIT / (h[b] * H_UNIT + rules.cat_smooth), b))
     longest = min(rules.max_cat_threshold, (len(used) + 1) // 2)
-    for order in (used, used[::-1]):
+    if gaps and len(used) == 1:
+        return
+    for order, most in ((used, longest), (used[::-1], longest - gaps)):
         group = 0.0
-        for many in range(1, longest + 1):
+        for many in range(1, most + 1):
             members = order[:many]
             n_left = sum(rows_in(h[b], node) for b in members)
             group += rows_in(h[members[-1]], node)
@@ -64,7 +66,8 @@ def by_ratio(g, h, node, itself, rules):
             if group < rules.min_group or gain == -np.inf:
                 continue
             group = 0.0
-            yield candidate(gain, members=set(members), g=sum_g, h=sum_h, missing_left=0)
+            along = int(n in members)
+            yield candidate(gain, members=set(members) - {n}, g=sum_g, h=sum_h, missing_left=along)
 
 
 def by_answer(g, h, node, itself, rules):
@@ -110,6 +113,7 @@ WAYS = {
     "ratio, rows needed": (LIGHTGBM._replace(min_rows=15.0, cat_min_rows=5.0), by_ratio),
     "ratio, groups": (LIGHTGBM._replace(min_group=25.0), by_ratio),
     "ratio, α": (LIGHTGBM._replace(l1=2.0, max_delta_step=0.5), by_ratio),
+    "ratio, gaps in order": (LIGHTGBM._replace(cat_l2=0.0, gaps_in_order=True), by_ratio),
     "answer": (XGBOOST, by_answer),
     "answer, few": (XGBOOST._replace(max_cat_threshold=4), by_answer),
     "answer, weight needed": (XGBOOST._replace(min_weight=6.0), by_answer),

@@ -67,6 +67,12 @@ FAMILIES: dict[str, tuple[Any, int]] = {
     "XGB": (lambda: arb.XGBClassifier(n_estimators=6, max_depth=3), 1),
     "XGB numbers": (lambda: arb.XGBRegressor(n_estimators=6, max_depth=3), 3),
     "LGBM": (lambda: arb.LGBMClassifier(n_estimators=5, num_leaves=7, min_child_samples=5, verbose=-1), 2),
+    "hist": (
+        lambda: arb.HistGradientBoostingClassifier(
+            max_iter=5, min_samples_leaf=5, early_stopping=True, random_state=0
+        ),
+        2,
+    ),
     "stacking": (
         lambda: arb.StackingClassifier(_members(), LogisticRegression(), cv=3), 1,
     ),

@@ -66,14 +66,8 @@ def _ada(model, sheets, X, y) -> None:
 def _second_order(model, sheets, X, y) -> None:
     check_booster(model, sheets, most=7)
     row = check_shown(sheets.row(5))
-    margins = model.predict(X.iloc[[5]], **_raw(model))
+    margins = model._margin(X.iloc[[5]])
     assert_allclose(np.ravel(row.facts["margin"]), np.ravel(margins), rtol=1e-6, atol=1e-9)
-
-
-def _raw(model) -> dict[str, bool]:
-    return (
-        {"raw_score": True} if type(model).__name__.startswith("LGBM") else {"output_margin": True}
-    )
 
 
 def _cases(model, sheets, X, y) -> None:
@@ -265,6 +259,20 @@ FAMILIES: dict[str, tuple[Any, str, str, Any]] = {
     "LGBM": (
         arb.LGBMClassifier(n_estimators=4, num_leaves=7, min_child_samples=5, verbose=-1),
         "word",
+        "node leaf row round",
+        _second_order,
+    ),
+    "hist": (
+        arb.HistGradientBoostingClassifier(max_iter=4, max_leaf_nodes=7, min_samples_leaf=5),
+        "word",
+        "node leaf row round",
+        _second_order,
+    ),
+    "hist, rows set aside": (
+        arb.HistGradientBoostingRegressor(
+            max_iter=4, max_leaf_nodes=7, early_stopping=True, random_state=0, min_samples_leaf=5
+        ),
+        "number",
         "node leaf row round",
         _second_order,
     ),

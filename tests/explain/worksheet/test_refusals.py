@@ -16,6 +16,7 @@ from arboretum import (
     CARTRegressor,
     ExtraTreesRegressor,
     GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
     ID3Classifier,
     LGBMRegressor,
     RandomForestRegressor,
@@ -206,6 +207,10 @@ for name, make, more in (
 CASES["LGBM: rows"] = of_numbers(
     LGBMRegressor(**{**LIGHT, "min_child_samples": 4}),
     "its sides have 2 and 18 rows, min_child_samples=4",
+)
+CASES["hist: rows"] = of_numbers(
+    HistGradientBoostingRegressor(max_iter=1, max_depth=2, min_samples_leaf=4),
+    "its sides have 2 and 18 rows, min_samples_leaf=4",
 )
 CASES["LGBM: groups"] = of_numbers(
     LGBMRegressor(**LIGHT), "a group of them needs min_data_per_group=100 rows", X=WORDS

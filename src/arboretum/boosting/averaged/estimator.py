@@ -57,8 +57,9 @@ PARAMETERS = {
     ),
     "time_limit": Parameter(
         p.real(0, open_low=True) | p.none,
-        "Seconds that a fit may take, compiling aside: trials end sooner, and members that would not "
-        "end in time are left out. What fits into the time depends on the machine, and so does the model.",
+        "Seconds that a fit may take, compiling aside: trials end sooner, members that would not end in "
+        "time are left out, and one member uses up the time if trials could not find its rounds. What "
+        "fits into the time depends on the machine, and so does the model.",
     ),
     "folds": Parameter(
         p.one_of("random", "time"),
@@ -270,7 +271,8 @@ class BoostedTrees(BoostedModel):
 
     def _anatomy(self) -> Anatomy:
         found = super()._anatomy()
-        steps = {"members": lambda: self.members_, "choices": lambda: self.choices_}
+        own = {"members": lambda: self.members_, "choices": lambda: self.choices_}
+        steps = {**found.recipe.steps, **own}
         return replace(found, recipe=replace(found.recipe, steps=steps))
 
     # ------------------------------------------------------------------ keeping
@@ -329,7 +331,7 @@ def _choices(fitted: Fitted, settings: Settings, n_rows: int, dates: list[Choice
         weight, rounds = found.weights[kind], found.rounds[kind]
         loss = float(found.curves[kind][rounds - 1])
         why = "the only kind" if alone else "lowest loss of the mean"
-        if found.in_turn and not alone:
+        if not found.is_weighed:
             why = "kinds weigh the same on few rows"
         chosen = f"weight {weight:g}" if weight else ""
         lines.append(Choice("kind", f"{kind}, {rounds} rounds", loss, chosen, why))

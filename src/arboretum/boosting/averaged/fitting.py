@@ -106,7 +106,7 @@ def find_and_grow(work: Work) -> Fitted:
         range(most), lambda: len(grown), name=work.name, what="member", bar=work.bar
     ) as rounds:
         trials, pace = _run_trials(work, tried, rounds.finished)
-        found = Found(trials, work.ground.objective, work.metric, _in_turn(trials))
+        found = Found(trials, work.ground.objective, work.metric)
         planned = plan_members(found, settings, work.ground.objective.n_outputs)
         heaviest = max(found.weights, key=lambda kind: found.weights[kind])
         if all(work.was_cut(trial) for trial in trials if trial.kind == heaviest):
@@ -119,11 +119,6 @@ def find_and_grow(work: Work) -> Fitted:
         interrupted = Interrupted(len(members), len(planned), "member")
     names = work.ground.training.schema.names
     return Fitted(found, planned, members, interrupted, [names[f] for f in work.ground.words])
-
-
-def _in_turn(trials: Sequence[Trial]) -> bool:
-    """Return True if no fold has seen several kinds."""
-    return len({id(trial.fold) for trial in trials}) == len(trials)
 
 
 def _run_trials(

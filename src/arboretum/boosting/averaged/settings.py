@@ -5,8 +5,10 @@
     penalty of leaves           5              3           1        more shrinkage,
     folds used             5 of 5         2 of 6      1 of 6        more held-out rows
     kinds          plain, random cuts     plain, symmetric
+                   in turn
     of several     common trees,          plain, symmetric,
-    classes        random cuts            common trees
+    classes        random cuts,           common trees
+                   symmetric; 3 folds
 
 The figures come from real tables; docs/notes/best.md has the tries.
 """
@@ -42,7 +44,7 @@ class Settings:
     kinds : tuple of str
         Kinds of boosters that are tried.
     n_folds, used_folds : int
-        Folds of the table, and how many of them are held out in turn.
+        Folds of the table, and how many of them are held out, one after another.
     in_turn : bool
         Kinds take turns over the folds and weigh the same; else each is tried on every fold and they are
         weighed by the held-out rows.
@@ -105,8 +107,10 @@ def settings_for(
         found = Settings(
             num_leaves=16, min_rows=5, l2=5.0, node_share=0.5, max_bin=127,
             n_folds=5, used_folds=5, in_turn=True, patience=20,
-            most_rounds=600 if n_outputs == 1 else 300, stretch=1.15, members=4,
+            most_rounds=600, stretch=1.15, members=4,
         )  # fmt: skip
+        if n_outputs > 1:
+            found = replace(found, used_folds=3, in_turn=False, most_rounds=300)
     elif n_rows < _LARGE:
         found = Settings(
             num_leaves=24, min_rows=5, l2=3.0, node_share=0.6,
@@ -133,6 +137,9 @@ def _kinds(n_rows: int, n_outputs: int, n_features: int) -> tuple[str, ...]:
     """Return the kinds of boosters to try."""
     several = n_outputs > 1  # classes
     if n_rows < _SMALL:
-        return (COMMON if several else PLAIN, RANDOM_CUTS)
-    wanted = {PLAIN: True, SYMMETRIC: n_features <= _WIDEST, COMMON: several}
-    return tuple(kind for kind, holds in wanted.items() if holds)
+        found: tuple[str, ...] = (PLAIN, RANDOM_CUTS)
+        if several:
+            found = (COMMON, RANDOM_CUTS, SYMMETRIC)
+    else:
+        found = (PLAIN, SYMMETRIC, COMMON) if several else (PLAIN, SYMMETRIC)
+    return tuple(kind for kind in found if kind != SYMMETRIC or n_features <= _WIDEST)

@@ -86,14 +86,11 @@ class Found:
     trials : list of Trial
     objective : Objective
     metric : Metric
-    in_turn : bool
-        Each fold has seen one kind: all weigh the same.
     """
 
     trials: Sequence[Trial]
     objective: Objective
     metric: Metric
-    in_turn: bool
 
     @cached_property
     def kinds(self) -> list[str]:
@@ -120,7 +117,7 @@ class Found:
     def weights(self) -> dict[str, float]:
         """What every kind weighs in the mean."""
         kinds, equal = self.kinds, 1.0 / len(self.kinds)
-        if self.in_turn or len(kinds) == 1:
+        if len(kinds) == 1 or not self.is_weighed:
             return dict.fromkeys(kinds, equal)
         grid = [
             g for g in itertools.product(range(_STEPS + 1), repeat=len(kinds)) if sum(g) == _STEPS
@@ -144,11 +141,21 @@ class Found:
             entry[1].append((trial.kind, trial.margins(self.rounds[trial.kind])))
         return list(by_fold.values())
 
+    @property
+    def is_weighed(self) -> bool:
+        """Whether a fold has tried all kinds; if not, all weigh the same."""
+        return bool(self._complete)
+
+    @property
+    def _complete(self) -> list[tuple[EvaluationSet, list[tuple[str, np.ndarray]]]]:
+        """The margins of the folds that all kinds were tried on."""
+        return [entry for entry in self._margins if len(entry[1]) == len(self.kinds)]
+
     def _loss_of(self, shares: np.ndarray) -> float:
         share = dict(zip(self.kinds, shares.tolist(), strict=True))
         losses = [
             _loss(self.objective, truth, self.metric, sum(share[k] * m for k, m in each))
-            for truth, each in self._margins
+            for truth, each in self._complete
         ]
         return float(np.mean(losses))
 

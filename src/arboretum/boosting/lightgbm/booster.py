@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arboretum.errors import ParameterError
+from arboretum.structure.cuts import cut_histogram
 from arboretum.structure.tree import SUBSET
 
 if TYPE_CHECKING:
@@ -160,12 +161,7 @@ class LGBMBooster:
         f = self.feature_name().index(feature) if isinstance(feature, str) else int(feature)
         if self.model.schema_.columns[f].kind == "categorical":
             raise ParameterError(f"{feature!r} is a category: its splits have no thresholds")
-        trees = self.model.ensemble_.trees
-        values = np.concatenate([tree.threshold[tree.feature == f] for tree in trees])
-        if bins is None or isinstance(bins, int):
-            distinct = len(np.unique(values))
-            bins = max(distinct if bins is None else min(bins, distinct), 1)
-        counts, edges = np.histogram(values, bins=bins)
+        counts, edges = cut_histogram(self.model.ensemble_.trees, f, bins)
         if not xgboost_style:
             return counts, edges
         import pandas as pd

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["LossObjective", "Objective", "targets_of"]
 
 _BLOCK = 1 << 14  # rows of one output: labels, margins and derivatives fit into a core's cache
-_RAREST = {"xgboost": 1e-6, "lightgbm": 1e-15}  # smallest share of a class, for a finite logarithm
+# smallest share of a class, for a finite logarithm
+_RAREST = {"xgboost": 1e-6, "lightgbm": 1e-15, "scikit-learn": 10 * np.finfo(np.float64).eps}
 
 
 class RoundRows(NamedTuple):
@@ -55,7 +56,7 @@ class Objective:
     ----------
     name : str
         As given by the user.
-    dialect : {"xgboost", "lightgbm"}
+    dialect : {"xgboost", "lightgbm", "scikit-learn"}
     n_outputs : int
         Trees grown per round: K for K classes, Q for Q quantiles, T for T targets, else 1.
     n_classes : int or None
@@ -240,11 +241,11 @@ class LossObjective(Objective):
         return _RAREST[self.dialect] if self.link.name == "logit" else 0.0
 
     def _margins_of_shares(self, shares: Array) -> Array:
-        """Return the log odds, or the logarithms of the shares; XGBoost shifts them to a mean of 0."""
+        """Return the log odds, or the logarithms of the shares; LightGBM alone leaves their mean."""
         if self._is_one_against_rest:
             return self.link.raw(shares, self._rarest)
         logs = log(np.maximum(shares, _RAREST[self.dialect]))
-        return logs - logs.mean() if self.dialect == "xgboost" else logs
+        return logs if self.dialect == "lightgbm" else logs - logs.mean()
 
     def _newton_step(self, y: Array, weight: Array | None) -> Array:
         shape = (self.n_outputs, len(y))

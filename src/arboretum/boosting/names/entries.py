@@ -195,7 +195,10 @@ class Dialect:
 
 
 def _check_class_weights(objective: str, entry: ObjectiveEntry, settings: Settings) -> None:
-    balanced, weighed = settings.get("is_unbalance", False), settings["scale_pos_weight"] != 1
+    balanced, weighed = (
+        settings.get("is_unbalance", False),
+        settings.get("scale_pos_weight", 1) != 1,
+    )
     if balanced and weighed:
         raise ParameterError("give is_unbalance or scale_pos_weight, not both")
     if (balanced or weighed) and not entry.weighs_classes:

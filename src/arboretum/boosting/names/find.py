@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from arboretum.base.parameters import integer
+from arboretum.base.parameters import integer, one_of
 from arboretum.boosting.loss.objective import Objective
 from arboretum.boosting.loss.user import UserObjective, user_objective
 from arboretum.boosting.metric.evaluation_set import Metric
 from arboretum.boosting.names.entries import Dialect
 from arboretum.boosting.names.lightgbm import LIGHTGBM
+from arboretum.boosting.names.scikit_learn import SCIKIT_LEARN
 from arboretum.boosting.names.xgboost import XGBOOST
 from arboretum.errors import ModelFileError, ParameterError
 
@@ -25,12 +26,12 @@ __all__ = [
     "predicts",
 ]
 
-DIALECTS = {"xgboost": XGBOOST, "lightgbm": LIGHTGBM}
+DIALECTS = {one.name: one for one in (XGBOOST, LIGHTGBM, SCIKIT_LEARN)}
 
 
 def _dialect(name: str) -> Dialect:
     if name not in DIALECTS:
-        raise ParameterError(f"dialect must be 'xgboost' or 'lightgbm', got {name!r}")
+        raise ParameterError(f"dialect must be {one_of(*DIALECTS).phrase}, got {name!r}")
     return DIALECTS[name]
 
 
@@ -48,7 +49,7 @@ def find_objective(
     objective : str or callable
         A name of the dialect or one of its aliases, or a function from labels and margins to gradients and
         hessians: see `boosting.loss.user`.
-    dialect : {"xgboost", "lightgbm"}
+    dialect : {"xgboost", "lightgbm", "scikit-learn"}
     n_classes : int, optional
         Number of classes; needed by objectives for several classes.
     **parameters
@@ -127,7 +128,7 @@ def find_metrics(names: str | Sequence[str], dialect: str, **parameters: Any) ->
         use the first 32 rows of a list, as in XGBoost; LightGBM's ``"ndcg"`` and ``"map"`` are one
         metric for each of ``eval_at``. Several names may be given in one string (``"l1,l2"``), and ``"None"``
         for no metric.
-    dialect : {"xgboost", "lightgbm"}
+    dialect : {"xgboost", "lightgbm", "scikit-learn"}
     **parameters
         Settings of metrics, by the peer's names. Settings that a metric does not use have no effect; None
         is the default.

@@ -204,7 +204,9 @@ class Booster:
         columns.
         """
         plan = self.plan
-        if plan.unsplit_answers or plan.averaged or plan.dart is not None or plan.common_trees:
+        if plan.unsplit_answers or plan.averaged or plan.dart is not None:
+            return False
+        if plan.common_trees or not plan.ends_unsplit:
             return False
         columns = plan.columns_by_tree < 1.0 or plan.rules.node_columns > 0
         return not (columns or self.recipe.draws.draws_rows(plan))

@@ -46,9 +46,8 @@ class BoostPlan:
     common_trees: bool = False  # one tree per round for all classes (common_tree.py)
     averaged: bool = False  # a forest of boosted trees ("rf"): margins do not change
     dart: Dart | None = None
-    unsplit_answers: bool = (
-        True  # else a tree without a split predicts 0, and a round of such trees ends
-    )
+    unsplit_answers: bool = True  # else a tree without a split predicts 0
+    ends_unsplit: bool = True  # a fit ends with a round of trees that predict 0
     seed: int = 0
     n_jobs: int = 1
     pool: int = POOL  # bytes for histograms of waiting leaves

@@ -76,7 +76,7 @@ class BinnedTable:
         empty: Callable[..., np.ndarray] = np.empty,
     ) -> None:
         features = features_of(bins, plan.monotone)
-        self.bins, self.schema = bins, schema
+        self.bins, self.schema, self._by_rows = bins, schema, plan.rules.gaps_in_order
         self.grower = HistogramGrower(
             bins.codes,
             features,
@@ -95,7 +95,7 @@ class BinnedTable:
 
     def decode(self, nodes: GrownNodes, ends: np.ndarray) -> list[Tree]:
         """Return grown trees, whose nodes lie one after another, in the table's own values."""
-        return trees_of(nodes, ends, self.bins, self.schema)
+        return trees_of(nodes, ends, self.bins, self.schema, by_rows=self._by_rows)
 
 
 class UnbinnedTable:

@@ -24,20 +24,19 @@ from arboretum.boosting.second_order.boosted_model import (
     squeezed,
 )
 from arboretum.boosting.second_order.fit import GivenTable, group_sizes
-from arboretum.boosting.xgboost.model import (
-    XGBModel,
+from arboretum.boosting.xgboost.arguments import (
     by_position,
     n_columns,
     one_each,
     tables_of,
-    with_defaults,
     without_qid,
 )
+from arboretum.boosting.xgboost.model import XGBModel, with_defaults
 from arboretum.boosting.xgboost.parameters import ATTRIBUTES
 from arboretum.boosting.xgboost.recipe import evaluated, is_raw
 from arboretum.data.target import numbers
 from arboretum.engine.elementwise import probability
-from arboretum.errors import DataError, UnsupportedError
+from arboretum.errors import DataError
 
 __all__ = ["XGBClassifier", "XGBRFClassifier", "XGBRFRegressor", "XGBRanker", "XGBRegressor"]
 
@@ -151,45 +150,12 @@ class XGBRegressor(BoostedRegressor, XGBModel):
         return tags
 
 
-class _Forest(XGBModel):
-    """A forest: one round of ``n_estimators`` trees, each on some of the rows and columns."""
-
-    _is_forest: ClassVar = True
-
-    @by_position
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        sample_weight: Any = None,
-        base_margin: Any = None,
-        eval_set: Sequence[tuple[Any, Any]] | None = None,
-        verbose: bool | int | None = True,
-        xgb_model: Any = None,
-        sample_weight_eval_set: Sequence[Any] | None = None,
-        base_margin_eval_set: Sequence[Any] | None = None,
-        feature_weights: Any = None,
-    ) -> Self:
-        """Grow the forest; arguments as for `XGBRegressor.fit`."""
-        if self.early_stopping_rounds is not None or self.callbacks is not None:
-            raise UnsupportedError(
-                f"{type(self).__name__} grows all trees in one round: early_stopping_rounds and callbacks, "
-                "which act between rounds, are for XGBClassifier and XGBRegressor"
-            )
-        return super().fit(
-            X, y, sample_weight=sample_weight, base_margin=base_margin, eval_set=eval_set,
-            verbose=verbose, xgb_model=xgb_model, sample_weight_eval_set=sample_weight_eval_set,
-            base_margin_eval_set=base_margin_eval_set, feature_weights=feature_weights,
-        )  # fmt: skip
-
-
 _OF_FORESTS = {
     "learning_rate": 1.0, "subsample": 0.8, "colsample_bynode": 0.8, "reg_lambda": 1e-5,
 }  # fmt: skip
 
 
-class XGBRFClassifier(_Forest, XGBClassifier):
+class XGBRFClassifier(XGBClassifier):
     """A random forest of XGBoost's trees for classification.
 
     All ``n_estimators`` trees are grown in one round, each on a share of the rows (`subsample`) that is drawn
@@ -212,10 +178,11 @@ class XGBRFClassifier(_Forest, XGBClassifier):
     (array([0, 1, 2]), 60)
     """
 
+    _is_forest: ClassVar = True
     __init__ = with_defaults(objective=XGBClassifier.usual_objective, **_OF_FORESTS)
 
 
-class XGBRFRegressor(_Forest, XGBRegressor):
+class XGBRFRegressor(XGBRegressor):
     """A random forest of XGBoost's trees for regression.
 
     All ``n_estimators`` trees are grown in one round, each on a share of the rows (`subsample`) that is drawn
@@ -237,6 +204,7 @@ class XGBRFRegressor(_Forest, XGBRegressor):
     array([1., 5.])
     """
 
+    _is_forest: ClassVar = True
     __init__ = with_defaults(objective=XGBRegressor.usual_objective, **_OF_FORESTS)
 
 

@@ -16,6 +16,7 @@ from arboretum.boosting.xgboost.config import config_of
 from arboretum.boosting.xgboost.dumps import DUMPS, cells
 from arboretum.boosting.xgboost.recipe import evaluated
 from arboretum.errors import DataError, ParameterError
+from arboretum.structure.cuts import cut_histogram
 from arboretum.structure.tree import Tree
 
 if TYPE_CHECKING:
@@ -283,11 +284,8 @@ class XGBBooster:
         names, kinds = self._names(fmap), self.feature_types
         if feature in names and kinds is not None and kinds[names.index(feature)] == "c":
             raise ParameterError(f"{feature!r} holds categories, which this histogram doesn't show")
-        cuts = [tree.threshold[tree.feature == names.index(feature)] for tree, _ in self._trees()
-                if feature in names]  # fmt: skip
-        values = np.concatenate([np.empty(0), *cuts])
-        different = len(np.unique(values))
-        counts, ends = np.histogram(values, max(min(different, bins or different), 1))
+        f = names.index(feature) if feature in names else -2  # of no node
+        counts, ends = cut_histogram(self.model.trees_, f, bins or None)
         found = np.column_stack([ends[1:], counts])[counts > 0]
         if not as_pandas:
             return found

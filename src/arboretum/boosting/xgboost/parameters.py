@@ -77,7 +77,7 @@ _OWN = {
         "does not have, tries one cut per level on all its nodes.",
     ),
     "learning_rate": _Own(
-        p.real(0, open_low=True), 0.3,
+        p.real(0), 0.3,
         "Factor of every tree's values; also ``eta``.",
     ),
     "n_estimators": _Own(p.integer(1), 100, "Rounds."),

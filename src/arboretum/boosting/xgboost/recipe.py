@@ -48,7 +48,7 @@ def make_recipe(
     """Return the recipe; it has metrics only if there are evaluation tables, or metrics are named."""
     objective = XGBOOST.find_objective(
         _objective_name(model, training.n_classes), training.n_classes,
-        **XGBOOST.settings_of(model, "objectives"), seed=seed % 2**32,
+        **{**XGBOOST.settings_of(model, "objectives"), "seed": seed % 2**32},
     )  # fmt: skip
     if training.y.ndim > 1:
         objective = objective.for_targets(training.y.shape[1])

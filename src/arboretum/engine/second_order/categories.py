@@ -4,7 +4,8 @@
     many    b d a c e         in order:  { b } | rest   { b d } | rest  …   { e } | rest   { e c } | rest  …
 
 LightGBM   those with enough rows by G / (H + smooth). A beginning or an end goes left, all others right:
-           including missing values and categories that the node does not contain.
+           including missing values and categories that the node does not contain. As scikit-learn has
+           it, missing values are one more category, and one category alone is no order.
 XGBoost    all of them by the value they would predict, 0 if their H is below min_weight, so categories
            that the node does not contain are in the middle. A beginning goes left. Missing values go
            with the end when beginnings are tried, with the beginning when ends are tried.
@@ -99,10 +100,13 @@ def _sort(n, scratch):
 
 @subkernel
 def order_by_ratio(n, node, rules, scratch):
-    """Order the categories with enough rows by G / (H + smooth); return their number."""
+    """Order the categories with enough rows by G / (H + smooth); return their number.
+
+    Missing values may be one of them, the bin n.
+    """
     g, h, order, ratio = scratch.g, scratch.h, scratch.order, scratch.ratio
     share, used = node.share, np.int64(0)
-    for b in range(n):
+    for b in range(n + rules.gaps_in_order):
         if h[b] <= 0 or rows_of(h[b], share) < rules.cat_min_rows:
             continue
         weight = np.float64(h[b]) * node.h_unit
@@ -148,11 +152,12 @@ def _scan_by_ratio(f, n, node, rules, scratch):
     """Try beginnings and ends of the order of LightGBM."""
     g, h, order = scratch.g, scratch.h, scratch.order
     used = order_by_ratio(n, node, rules, scratch)
-    longest = min(rules.max_cat_threshold, (used + 1) // 2)
+    gaps = rules.gaps_in_order
+    longest = min(rules.max_cat_threshold, (used + 1) // 2) if used > 1 or not gaps else 0
     first, last, share, l2 = _ZERO, -_ONE, node.share, rules.l2 + rules.cat_l2
     for side in range(2):
         sum_g, sum_h, group, n_left = np.int64(0), np.int64(0), 0.0, 0.0
-        for i in range(longest):
+        for i in range(longest - side * gaps):
             b = order[used - 1 - i] if side else order[i]
             sum_g += g[b]
             sum_h += h[b]
@@ -169,6 +174,12 @@ def _scan_by_ratio(f, n, node, rules, scratch):
                 first, last = (used - 1 - i, used) if side else (_ZERO, i + 1)
                 keep_best(gain, f, i, _ZERO, CATEGORIES, sum_g, sum_h, scratch)
     if last >= 0:
+        for i in range(first, last):
+            if order[i] == n:  # missing values have no bit
+                order[i] = order[first]
+                first += 1
+                scratch.best[0].missing_left = _ONE
+                break
         set_members(scratch.members, order, first, last)
 
 

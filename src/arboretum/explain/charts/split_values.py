@@ -17,7 +17,7 @@ from arboretum.errors import ParameterError
 from arboretum.explain.mpl import axes_for, frame, require_pyplot
 from arboretum.explain.other_names import booster_of, takes_other_names
 from arboretum.explain.pipeline import anatomy_of, takes_pipelines
-from arboretum.structure.tree import THRESHOLD
+from arboretum.structure.cuts import cut_histogram
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,14 +106,9 @@ def _histogram(model: Any, feature: int | str, bins: Any) -> tuple[np.ndarray, n
     f = names.index(feature) if isinstance(feature, str) else feature
     if schema.columns[f].kind == "categorical":
         raise ParameterError(f"Cannot plot split value histogram of {feature!r}, a category")
-    cuts = [t.threshold[(t.feature == f) & (t.kind == THRESHOLD)] for t in anatomy.all_trees()]
-    values = np.concatenate([np.zeros(0), *cuts])
-    values = values[np.isfinite(values)]
-    if not len(values):
+    counts, edges = cut_histogram(anatomy.all_trees(), f, bins)
+    if not counts.any():
         raise ParameterError(
             f"Cannot plot split value histogram, because feature {feature} was not used in splitting"
         )
-    if not isinstance(bins, str):
-        different = len(np.unique(values))
-        bins = max(min(different, different if bins is None else bins), 1)
-    return np.histogram(values, bins)
+    return counts, edges

@@ -11,6 +11,8 @@ distinct values, so only the order of the values decides which of them share a b
 
 LightGBM's way (`bounds_around_zero`) is another: numbers below zero, zero, and numbers above are binned
 apart, each by filling bins one after the other. A sign then never shares a bin with the other.
+
+scikit-learn's way (`bounds_at_quantiles`): the cuts are quantiles of the column, which mostly are values.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from arboretum.engine.fixed_point import WEIGHT_BITS, scale_for
 __all__ = [
     "ValueCounts",
     "bounds_around_zero",
+    "bounds_at_quantiles",
     "count_values",
     "cut_places",
     "cuts_between",
@@ -226,6 +229,30 @@ def number_bounds(table: ValueCounts, max_bin: int, least: int = 1) -> np.ndarra
         places = _enough_rows(places, table.counts, least)
     cuts = cuts_between(table.values[places], table.values[places + 1])
     return np.append(cuts, np.inf)
+
+
+def bounds_at_quantiles(table: ValueCounts, max_bin: int) -> np.ndarray:
+    """Return the upper bounds of the bins of a column, the last +inf, at k/max_bin of the weight.
+
+    A quantile is the first value up to which there is as much weight, or, if that is exact, the middle
+    between this value and the next.
+
+    >>> bounds_at_quantiles(count_values(np.array([1.0, 2.0, 4.0, 8.0])), 2)
+    array([ 3., inf])
+    >>> bounds_at_quantiles(count_values(np.array([1.0, 2.0, 4.0, 8.0, 9.0])), 2)
+    array([ 4., inf])
+    """
+    values, n = table.values, len(table.values)
+    if n <= max_bin:
+        return np.append(cuts_between(values[:-1], values[1:]), np.inf)
+    below = np.cumsum(table.weight)
+    wanted = np.linspace(0, 100, max_bin + 1)[1:-1] / 100 * below[-1]  # rounded as by scikit-learn
+    places = np.searchsorted(below, wanted)
+    after = np.minimum(places + 1, n - 1)
+    cuts = np.where(
+        below[places] == wanted, cuts_between(values[places], values[after]), values[places]
+    )
+    return np.append(np.unique(cuts[cuts < values[-1]]), np.inf)
 
 
 def bounds_around_zero(table: ValueCounts, max_bin: int, least: int = 1) -> np.ndarray:

@@ -22,7 +22,13 @@ from arboretum.engine.keys import key_of, uniform_array
 from arboretum.errors import ParameterError
 from arboretum.grow.bins.bins import MOST_BINS, Bins, by_rows, flat, storage_columns
 from arboretum.grow.bins.categories import Keep, every_category
-from arboretum.grow.bins.cuts import bounds_around_zero, count_values, number_bounds, whole_weights
+from arboretum.grow.bins.cuts import (
+    bounds_around_zero,
+    bounds_at_quantiles,
+    count_values,
+    number_bounds,
+    whole_weights,
+)
 
 if TYPE_CHECKING:
     from arboretum.data.parts import CategoryCounts
@@ -81,6 +87,8 @@ class BinRules:
         Which categories have bins.
     zero_apart : bool
         Give zero a bin of its own, as LightGBM does; there are then no weights.
+    at_quantiles : bool
+        Cut at quantiles, as scikit-learn does, whatever the rows of a bin, instead of between two values.
     """
 
     max_bin: int = 255
@@ -91,6 +99,7 @@ class BinRules:
     max_conflict: float = 0.0
     categories: Keep = every_category
     zero_apart: bool = False
+    at_quantiles: bool = False
 
     def check(self) -> None:
         """Refuse a parameter outside its range."""
@@ -149,6 +158,8 @@ def cut_columns(
         if rules.zero_apart:
             lost = table.counts.sum() < n_sampled  # missing values take a bin
             bounds = bounds_around_zero(table, max(max_bin - lost, 2), min_data)
+        elif rules.at_quantiles:
+            bounds = bounds_at_quantiles(table, max_bin)
         else:
             bounds = number_bounds(table, max_bin, min_data)
         if absent is not None:

@@ -37,7 +37,14 @@ __all__ = [
 ]
 
 _LOOKED_AT = 40  # refused splits of a column whose reason is worked out
-_LIGHTGBM = {"min_child_weight": "min_sum_hessian_in_leaf", "gamma": "min_split_gain"}
+_NAMES = {
+    "lightgbm": {"min_child_weight": "min_sum_hessian_in_leaf", "gamma": "min_split_gain"},
+    "scikit-learn": {
+        "min_child_weight": "the least Σh of a leaf",
+        "min_child_samples": "min_samples_leaf",
+        "monotone_constraints": "monotonic_cst",
+    },
+}
 
 
 class Looked:
@@ -162,7 +169,7 @@ def _is_winner(c: GradientCandidate, winner: GradientCandidate | None) -> bool:
 
 def option(replay: Replay, name: str) -> str:
     """Return a rule by the name that the model's program has for it."""
-    return _LIGHTGBM.get(name, name) if replay.model.dialect == "lightgbm" else name
+    return _NAMES.get(replay.model.dialect, {}).get(name, name)
 
 
 def refused_because(looked: Looked, c: GradientCandidate) -> str:
@@ -174,11 +181,13 @@ def refused_because(looked: Looked, c: GradientCandidate) -> str:
             return reason("cover", both_numbers(c.H_left, c.H_right), limit)
         case "min_child_samples":
             return reason(
-                "rows", _rows_by_cover(c, r.min_rows), f"min_child_samples={number(r.min_rows)}"
+                "rows",
+                _rows_by_cover(c, r.min_rows),
+                f"{option(replay, c.verdict)}={number(r.min_rows)}",
             )
         case "monotone constraint":
             way = "rise" if replay.sign(c.feature, c.categories) > 0 else "fall"
-            order = f"{way} with {looked.name_of(c)} (monotone_constraints)"
+            order = f"{way} with {looked.name_of(c)} ({option(replay, 'monotone_constraints')})"
             return reason("order", both_numbers(c.answer_left, c.answer_right), order)
         case "gains less than γ":
             return f"a split must gain {option(replay, 'gamma')}={number(r.min_gain)}"

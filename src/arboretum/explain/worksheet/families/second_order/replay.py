@@ -67,6 +67,7 @@ def rules_of(rules: SplitRules) -> GradientRules:
         cat_min_rows=rules.cat_min_rows,
         cat_l2=rules.cat_l2,
         min_group=rules.min_group,
+        gaps_in_order=bool(rules.gaps_in_order),
     )
 
 
@@ -124,7 +125,7 @@ class Replay:
             raise DataError(
                 f"worksheet of {self.name} needs group=, the sizes of the groups it was trained on"
             )
-        weighs = getattr(model, "class_weight", None) if model.dialect == "lightgbm" else None
+        weighs = getattr(model, "class_weight", None) if model.dialect != "xgboost" else None
         margin = given.base_margin
         if margin is not None and model.dialect == "lightgbm":
             from arboretum.boosting.lightgbm.tables import by_output
@@ -141,8 +142,12 @@ class Replay:
 
     @cached_property
     def table(self) -> TrainingTable:
-        """The training table; rows of weight 0 are left out."""
+        """The training table; rows of weight 0, and those held out by the fit, are left out."""
         table = rows_that_count(self.whole)
+        if self._set_aside is not None:
+            learn = self._set_aside(table.y, table.weight)[0]
+            weight = None if table.weight is None else table.weight[learn]
+            table = replace(table, matrix=table.matrix.take(learn), y=table.y[learn], weight=weight)
         check_rows_of(len(table.y), self.family.anatomy.history.n_rows, self.name)
         return table
 
@@ -150,12 +155,24 @@ class Replay:
     def kept(self) -> np.ndarray:
         """The numbers of the rows that count."""
         n, weight = self.family.n_rows, self.whole.weight
-        return np.arange(n) if weight is None or self.table.is_complete else np.flatnonzero(weight)
+        rows = np.arange(n) if weight is None else np.flatnonzero(weight)
+        if self._set_aside is None:
+            return rows
+        y, w = self.whole.y[rows], None if weight is None else weight[rows]
+        return rows[self._set_aside(y, w)[0]]
+
+    @property
+    def _set_aside(self) -> Any:
+        return self.family.anatomy.recipe.held_out
 
     @cached_property
     def recipe(self) -> Recipe:
         """What the parameters came to."""
         model = copy.copy(self.model)
+        if model.dialect == "scikit-learn":
+            from arboretum.boosting.scikit_learn.recipe import make_recipe as make_scikit_learns
+
+            return make_scikit_learns(model, self.table, model.seed_, self.threads)
         if callable(model.objective) or self.objective.name != model.objective:
             model.objective = None if callable(model.objective) else model.objective
         if model.dialect == "xgboost":
