@@ -45,14 +45,17 @@ def test_every_command_takes_them(shelf, tmp_path, name, target, task):
         assert f"tree 1 of {len(model)}, estimator weight " in ok("show", file, "--tree", 1)
     else:
         assert "on their predictions" in described
-        assert "add --member random_forest, extra_trees, adaboost, final" in shown
+        assert "add --member random_forest, extra_trees, adaboost\n" in shown
         for words in (["--tree", 0], ["--format", "rules"], ["-o", tmp_path / "t.png"]):
             message = fails("show", file, *words)[1]
             assert f"{type(model).__name__} joins other models" in message
-            assert "add --member, one of random_forest, extra_trees, adaboost, final" in message
+            assert "add --member, one of random_forest, extra_trees, adaboost" in message
         one = ok("show", file, "--member", "random_forest", "--tree", 3)
         assert one.startswith("tree 3 of 100\n")
         assert model.schema_.names[0] in ok("show", file, "--member", "random_forest")
+        assert "there is random_forest, " in fails("show", file, "--member", "final")[1]  # linear
+        trees = arboretum.CARTClassifier if task == 0 else arboretum.CARTRegressor
+        model.set_params(final_estimator=trees(max_depth=2)).fit(features, truth).save(file)
         assert "THEN" in ok("show", file, "--member", "final", "--format", "rules")
         assert "there is random_forest, " in fails("show", file, "--member", "svm")[1]
         if task == 0:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from arboretum.base.anatomy import has_anatomy
 from arboretum.cli.guard import UsageError
 from arboretum.cli.screen import plural
 from arboretum.explain.pick_tree import rounds_of, trees_of
@@ -62,8 +63,8 @@ def parse_tree(text: str) -> int | tuple[int, int | str]:
 def _members(model: Any) -> dict[str, Any]:
     """Return the models that a stack or a vote joins, by name."""
     found = dict(getattr(model, "named_estimators_", {}))
-    if hasattr(model, "final_estimator_"):
-        found[_FINAL] = model.final_estimator_
+    if has_anatomy(final := getattr(model, "final_estimator_", None)):
+        found[_FINAL] = final  # the usual one is linear, and has no tree to show
     return {name: one for name, one in found.items() if not isinstance(one, str)}
 
 

@@ -137,8 +137,8 @@ def test_a_row_of_a_stack_says_how_to_go_on(shelf, stack):
 def test_the_final_model_of_a_stack(shelf, stack):
     table = shelf / "seedlings.csv"
     final = run("explain", stack, table, "--member", "final")
-    assert "Importances in the final model" in final.stdout
-    assert "show MODEL --member final" in final.stderr
+    assert "Weights of the final model" in final.stdout
+    assert "--member final" not in final.stderr  # it has no trees
     row = ok("explain", stack, table, "--member", "final", "--row", "3")
     assert "What the final model" in row
 
