@@ -12,7 +12,7 @@ from matplotlib.colors import to_hex
 from matplotlib.patches import FancyBboxPatch
 from sklearn.datasets import load_diabetes, load_iris, load_wine
 
-from arboretum import CARTRegressor, LGBMRegressor
+from arboretum import CARTRegressor, LGBMRegressor, XGBRegressor
 from arboretum.errors import ParameterError
 from arboretum.explain import plot_tree
 from arboretum.explain.colors import class_colors, node_colors, value_limits
@@ -261,6 +261,12 @@ def test_names_of_the_peers(booster, tmp_path):
     info = texts(plot_tree(model, show_info=["internal_count", "leaf_count", "data_percentage"]))
     assert "count: 442" in info
     assert "100.00% of data" in info
+    booster = XGBRegressor(n_estimators=2).fit([[0.0], [1.0]], [0, 1]).get_booster()
+    assert "f0 ≤ 0.5" in texts(plot_tree(booster))
+    booster.feature_names = ["length"]
+    assert "length ≤ 0.5" in texts(plot_tree(booster))
+    _, given = plt.subplots()
+    assert plot_tree(booster, given) is given
     with pytest.raises(IndexError, match=r"tree_index is out of range\."):
         plot_tree(model, tree_index=83)
     with pytest.raises(

@@ -22,7 +22,7 @@ from arboretum.explain.boxes import BoxStyle, info_lines
 from arboretum.explain.graphviz import escape_html, quoted_label
 from arboretum.explain.labels import Labels, Wording, check_int, clean, labels_of
 from arboretum.explain.look import TreeLook, path_of
-from arboretum.explain.other_names import booster_of, takes_other_names
+from arboretum.explain.other_names import booster_of, names_of_booster, takes_other_names
 from arboretum.explain.pick_tree import Picked, pick_tree
 from arboretum.explain.pipeline import takes_pipelines
 from arboretum.structure.tree import GROUPS, MULTIWAY
@@ -237,11 +237,8 @@ def create_tree_digraph(
 def _labels(model: Any, picked: Picked, feature_names: Any, tree: Any) -> Labels:
     """Return labels with the names and the leaf values that the peer's dump of a booster has."""
     booster = booster_of(model)
-    of_lightgbm = hasattr(booster, "feature_name")
-    if feature_names is None and of_lightgbm:
-        feature_names = booster.feature_name()
-    elif feature_names is None:
-        feature_names = getattr(booster, "feature_names", None)
+    if feature_names is None:
+        feature_names = names_of_booster(booster)
     labels, ensemble = (
         labels_of(picked, "the picture of a tree", feature_names),
         picked.anatomy.ensemble,
@@ -250,7 +247,7 @@ def _labels(model: Any, picked: Picked, feature_names: Any, tree: Any) -> Labels
         return labels
     number = next(t for t, one in enumerate(picked.anatomy.trees) if one is picked.tree)
     value = picked.tree.value * ensemble.weights[number]
-    if of_lightgbm and (ensemble.averaged or number < ensemble.per_round):
+    if hasattr(booster, "feature_name") and (ensemble.averaged or number < ensemble.per_round):
         value = (
             value + ensemble.base[ensemble.output_of(number)]
         )  # LightGBM's first trees have the start

@@ -15,7 +15,7 @@ from arboretum.data.checks import did_you_mean
 from arboretum.errors import ParameterError
 from arboretum.explain.pick_tree import NoSuchTree
 
-__all__ = ["booster_of", "takes_other_names"]
+__all__ = ["booster_of", "names_of_booster", "takes_other_names"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _STATS = ("split_gain", "internal_weight", "leaf_weight")
@@ -31,6 +31,13 @@ def booster_of(model: Any) -> Any:
     if hasattr(model, "get_booster"):
         return model.get_booster()
     return model.booster_ if hasattr(type(model), "booster_") else model
+
+
+def names_of_booster(model: Any) -> Any:
+    """Return the names that a booster gives the columns; None for other models."""
+    if hasattr(model, "feature_name"):
+        return model.feature_name()
+    return getattr(model, "feature_names", None)
 
 
 def _names_of_map(path: Any) -> list[str] | None:

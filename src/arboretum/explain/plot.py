@@ -22,7 +22,7 @@ from arboretum.explain.labels import Wording, check_int, labels_of
 from arboretum.explain.legend import add_legend, legend_height
 from arboretum.explain.look import TreeLook, path_of
 from arboretum.explain.mpl import QUIET, TEXT, axes_for, require_pyplot
-from arboretum.explain.other_names import takes_other_names
+from arboretum.explain.other_names import names_of_booster, takes_other_names
 from arboretum.explain.pick_tree import pick_tree
 from arboretum.explain.pipeline import takes_pipelines
 from arboretum.structure.tree import Tree
@@ -50,6 +50,7 @@ _NOTE_ROOM = 1.8  # em below the legend, for a line of text
 @takes_pipelines
 def plot_tree(
     model: Any,
+    ax: Axes | None = None,
     *,
     tree: int | tuple[Any, Any] = 0,
     max_depth: int | None = None,
@@ -70,7 +71,6 @@ def plot_tree(
     no_color: str | None = None,
     condition_node_params: Mapping[str, Any] | None = None,
     leaf_node_params: Mapping[str, Any] | None = None,
-    ax: Axes | None = None,
     figsize: tuple[float, float] | None = None,
     dpi: float | None = None,
     fontsize: float | None = None,
@@ -88,6 +88,8 @@ def plot_tree(
     Parameters
     ----------
     model : fitted estimator, Tree, or fitted Pipeline that ends with an estimator
+    ax : matplotlib Axes, optional
+        Where to draw; the font is made to fit. By default a new figure as large as the tree needs.
     tree : int or (int, int), default 0
         Which tree of an ensemble: an index, -1 for the last; for boosters also (round, class).
     max_depth : int, optional
@@ -121,8 +123,6 @@ def plot_tree(
         Colours of edges.
     condition_node_params, leaf_node_params : dict, optional
         "fillcolor", "color" and "fontcolor" of boxes, as in `to_graphviz`.
-    ax : matplotlib Axes, optional
-        Where to draw; the font is made to fit. By default a new figure as large as the tree needs.
     figsize : (float, float), optional
         Width and height of the new figure, in inches.
     dpi : float, optional
@@ -155,7 +155,8 @@ def plot_tree(
             f"fontsize of plot_tree must be a number > 0 or None, got {fontsize!r}"
         )
     picked = pick_tree(model, tree, "plot_tree")
-    labels = labels_of(picked, "plot_tree", feature_names, class_names)
+    names = names_of_booster(model) if feature_names is None else feature_names
+    labels = labels_of(picked, "plot_tree", names, class_names)
     path = path_of(picked.anatomy, picked.tree, example_case)
     look = TreeLook(yes_color, no_color, condition_node_params or {}, leaf_node_params or {}, path)
     wording = Wording(precision, at_most="≤", ellipsis="…", max_categories=max_category_values)
