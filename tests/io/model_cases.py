@@ -82,7 +82,6 @@ MAKERS = {
     "XGBRegressor": (A.XGBRegressor(**_SMALL, booster="dart", rate_drop=0.5), NUMBERS, {}),
     "XGBRegressor symmetric": (A.XGBRegressor(**_SMALL, grow_policy="symmetric"), NUMBERS, {}),
     "XGBRegressor targets": (A.XGBRegressor(**_SMALL), np.c_[NUMBERS, -NUMBERS], {}),
-    "XGBClassifier labels": (A.XGBClassifier(**_SMALL), np.c_[TWO, TWO[::-1]] == TWO[0], {}),
     "XGBRFClassifier": (A.XGBRFClassifier(**_SMALL), THREE, {}),
     "XGBRFRegressor": (A.XGBRFRegressor(**_SMALL), NUMBERS, {}),
     "XGBRanker": (A.XGBRanker(**_SMALL), THREE, {"group": GROUPS}),

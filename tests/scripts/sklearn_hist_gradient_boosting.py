@@ -54,5 +54,9 @@ print(
     "AUC of training rows: %.2f" % roc_auc_score(dear, clf.predict_proba(frame)[:, 1]),
     clf.classes_.tolist(),
 )
+scored = HistGradientBoostingClassifier(
+    max_iter=15, early_stopping=True, scoring="roc_auc", validation_fraction=0.2, random_state=1
+).fit(frame, dear)
+print("AUC of held-out rows: %.2f" % max(scored.validation_score_))
 needed = permutation_importance(clf, frame, dear, n_repeats=2, random_state=0)
 print("most needed:", frame.columns[needed.importances_mean.argmax()])

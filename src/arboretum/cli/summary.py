@@ -44,7 +44,8 @@ def changed_parameters(model: Any) -> dict[str, Any]:
     return {
         name: value
         for name, value in model.get_params(deep=False).items()
-        if repr(value) != repr(defaults[name])  # arrays do not compare to one bool
+        # other names of a parameter have no default; arrays do not compare to one bool
+        if name in defaults and repr(value) != repr(defaults[name])
     }
 
 

@@ -224,7 +224,7 @@ def _check_columns(constraints: dict[Any, Any], schema: Schema, owner: str) -> N
 
 def _sign(value: Any, name: str | None = None) -> int:
     if isinstance(value, Real) and not isinstance(value, bool) and value in (-1, 0, 1):
-        return int(value)
+        return int(float(value))
     shown = value.item() if isinstance(value, np.generic) else value
     if name is not None:
         raise ParameterError(f"monotonic_cst[{name!r}] must be either -1, 0 or 1. Got {shown!r}.")

@@ -54,7 +54,7 @@ def test_weights_minimise_the_held_out_loss(right, weights):
     assert found([("a", [1.0]), ("b", [1.0])], right).weights == weights
 
 
-def test_folds_that_time_kept_from_trying_all_kinds_set_no_weights():
+def test_only_folds_that_have_tried_all_kinds_set_weights():
     right = {"a": np.array([[1.0], [-1.0]]), "b": np.array([[-9.0], [9.0]])}
     first, second = FixedFold(np.array([1.0, -1.0])), FixedFold(np.array([-9.0, 9.0]))
 

@@ -112,7 +112,7 @@ FITS = {
     ),
     "names": (LGBMClassifier, {}, {"feature_name": ["a"]}, "5 different names"),
     "categories": (LGBMClassifier, {}, {"categorical_feature": "kind"}, "'auto' or a list"),
-    "unknown categories": (LGBMClassifier, {}, {"categorical_feature": ["kind"]}, "kind"),
+    "unknown categories": (LGBMClassifier, {}, {"categorical_feature": ["kind"]}, "without feature names"),
     "constrained category": (
         LGBMClassifier, {"monotone_constraints": [1, 0, 0, 0, 0]}, {"categorical_feature": [0]},
         "only numbers",

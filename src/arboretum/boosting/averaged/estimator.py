@@ -331,6 +331,8 @@ def _choices(fitted: Fitted, settings: Settings, n_rows: int, dates: list[Choice
         weight, rounds = found.weights[kind], found.rounds[kind]
         loss = float(found.curves[kind][rounds - 1])
         why = "the only kind" if alone else "lowest loss of the mean"
+        if not found.is_weighed:
+            why = "kinds weigh the same on few rows"
         chosen = f"weight {weight:g}" if weight else ""
         lines.append(Choice("kind", f"{kind}, {rounds} rounds", loss, chosen, why))
     if not alone:

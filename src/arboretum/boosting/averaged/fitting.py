@@ -59,8 +59,12 @@ class Work:
     bar: bool
 
     def trials(self) -> list[tuple[str, Fold]]:
-        """Return the trials to run: every kind on every fold."""
-        return [(kind, fold) for fold, kind in product(self.folds, self.ground.settings.kinds)]
+        """Return the trials to run: every kind on every fold, or kinds in turn."""
+        settings = self.ground.settings
+        if settings.in_turn and len(self.folds) >= len(settings.kinds):
+            kinds = settings.kinds
+            return [(kinds[k % len(kinds)], fold) for k, fold in enumerate(self.folds)]
+        return [(kind, fold) for fold, kind in product(self.folds, settings.kinds)]
 
     def was_cut(self, trial: Trial) -> bool:
         """Return True if a trial of a fit of limited time ended while its loss still fell."""

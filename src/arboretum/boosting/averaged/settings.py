@@ -3,12 +3,12 @@
     rows                  below 2,000    below 8,000    more
     leaves of a tree           16             24          31        smaller tables: smaller trees,
     penalty of leaves           5              3           1        more shrinkage,
-    folds used             3 of 5         2 of 6      1 of 6        more held-out rows
-    kinds          plain, random cuts,    plain, symmetric
-                   symmetric
+    folds used             5 of 5         2 of 6      1 of 6        more held-out rows
+    kinds          plain, random cuts     plain, symmetric
+                   in turn
     of several     common trees,          plain, symmetric,
     classes        random cuts,           common trees
-                   symmetric
+                   symmetric; 3 folds
 
 The figures come from real tables; docs/notes/best.md has the tries.
 """
@@ -45,6 +45,9 @@ class Settings:
         Kinds of boosters that are tried.
     n_folds, used_folds : int
         Folds of the table, and how many of them are held out, one after another.
+    in_turn : bool
+        Kinds take turns over the folds and weigh the same; else each is tried on every fold and they are
+        weighed by the held-out rows.
     patience, most_rounds : int
         Rounds without a lower held-out loss after which a trial ends, and the most rounds.
     stretch : float
@@ -65,6 +68,7 @@ class Settings:
     kinds: tuple[str, ...] = (PLAIN, SYMMETRIC)
     n_folds: int = 6
     used_folds: int = 1
+    in_turn: bool = False
     patience: int = 30
     most_rounds: int = 600
     stretch: float = 1.1
@@ -102,9 +106,11 @@ def settings_for(
     if n_rows < _SMALL:
         found = Settings(
             num_leaves=16, min_rows=5, l2=5.0, node_share=0.5, max_bin=127,
-            n_folds=5, used_folds=3, patience=20,
-            most_rounds=600 if n_outputs == 1 else 300, stretch=1.15, members=4,
+            n_folds=5, used_folds=5, in_turn=True, patience=20,
+            most_rounds=600, stretch=1.15, members=4,
         )  # fmt: skip
+        if n_outputs > 1:
+            found = replace(found, used_folds=3, in_turn=False, most_rounds=300)
     elif n_rows < _LARGE:
         found = Settings(
             num_leaves=24, min_rows=5, l2=3.0, node_share=0.6,
@@ -116,12 +122,12 @@ def settings_for(
     if n_outputs > _MANY_CLASSES:
         found = replace(found, learning_rate=0.3 if n_rows < _LARGE else 0.1)
     if quality == "fast":
-        return replace(found, kinds=(PLAIN,), used_folds=1, members=1)
+        return replace(found, kinds=(PLAIN,), used_folds=1, in_turn=False, members=1)
     if quality == "best":
         return replace(
             found, learning_rate=found.learning_rate / 2, most_rounds=2 * found.most_rounds,
             common_rate=found.common_rate / 2, common_rounds=2 * found.common_rounds,
-            patience=2 * found.patience, used_folds=max(found.used_folds, 3),
+            patience=2 * found.patience, used_folds=max(found.used_folds, 3), in_turn=False,
             kinds=tuple(dict.fromkeys((PLAIN, RANDOM_CUTS, *found.kinds))), members=8,
         )  # fmt: skip
     return found
@@ -131,7 +137,9 @@ def _kinds(n_rows: int, n_outputs: int, n_features: int) -> tuple[str, ...]:
     """Return the kinds of boosters to try."""
     several = n_outputs > 1  # classes
     if n_rows < _SMALL:
-        found: tuple[str, ...] = (COMMON if several else PLAIN, RANDOM_CUTS, SYMMETRIC)
+        found: tuple[str, ...] = (PLAIN, RANDOM_CUTS)
+        if several:
+            found = (COMMON, RANDOM_CUTS, SYMMETRIC)
     else:
         found = (PLAIN, SYMMETRIC, COMMON) if several else (PLAIN, SYMMETRIC)
     return tuple(kind for kind in found if kind != SYMMETRIC or n_features <= _WIDEST)

@@ -115,9 +115,9 @@ class Found:
 
     @cached_property
     def weights(self) -> dict[str, float]:
-        """What every kind weighs in the mean; the same if time was over before a fold had seen all."""
+        """What every kind weighs in the mean."""
         kinds, equal = self.kinds, 1.0 / len(self.kinds)
-        if len(kinds) == 1 or not self._complete:
+        if len(kinds) == 1 or not self.is_weighed:
             return dict.fromkeys(kinds, equal)
         grid = [
             g for g in itertools.product(range(_STEPS + 1), repeat=len(kinds)) if sum(g) == _STEPS
@@ -140,6 +140,11 @@ class Found:
             entry = by_fold.setdefault(id(trial.fold), (trial.fold.truth, []))
             entry[1].append((trial.kind, trial.margins(self.rounds[trial.kind])))
         return list(by_fold.values())
+
+    @property
+    def is_weighed(self) -> bool:
+        """Whether a fold has tried all kinds; if not, all weigh the same."""
+        return bool(self._complete)
 
     @property
     def _complete(self) -> list[tuple[EvaluationSet, list[tuple[str, np.ndarray]]]]:

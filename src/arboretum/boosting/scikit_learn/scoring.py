@@ -101,7 +101,7 @@ class RoundScores:
         """Return the model with the rounds so far; ``margin`` are its margins of X."""
         if self._now is None:
             self._now = copy.copy(self.model)
-            self._now.objective_, self._now._best = booster.objective, None
+            self._now._objective, self._now._best = booster.objective, None
         model, weights = self._now, np.array(booster.weights)
         model.ensemble_ = Ensemble(
             booster.trees, weights, booster.base, link=booster.objective.link
