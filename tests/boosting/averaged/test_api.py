@@ -298,15 +298,9 @@ def test_progress_counts_trials_and_members():
 
 # ---------------------------------------------------------------------- bad input
 BAD = {
-<<<<<<< HEAD
-    "quality": ({"quality": "good"}, {}, ParameterError, "'quality' parameter of .* must be 'fast'"),
-    "time": ({"time_limit": 0}, {}, ParameterError, "'time_limit' parameter of .* must be a number > 0"),
-    "folds": ({"folds": 5}, {}, ParameterError, "'folds' parameter of .* must be 'random' or 'time'"),
-=======
     "quality": ({"quality": "good"}, {}, ParameterError, "'quality' .* must be 'fast', 'default'"),
     "time": ({"time_limit": 0}, {}, ParameterError, "'time_limit' .* must be a number > 0"),
     "folds": ({"folds": 5}, {}, ParameterError, "'folds' .* must be 'random' or 'time'"),
->>>>>>> target
     "two ways": (
         {"folds": "time"}, {"groups": np.arange(300)}, ParameterError, "give one of them",
     ),
