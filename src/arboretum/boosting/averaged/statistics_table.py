@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arboretum.boosting.averaged.target_statistics import Statistic
+from arboretum.boosting.averaged.target_statistics import TargetStatistic
 from arboretum.boosting.second_order.tables import BinnedTable
 from arboretum.data.matrix import FrameMatrix
 from arboretum.data.schema import Column, Schema
@@ -38,7 +38,7 @@ class StatisticsTable(BinnedTable):
 
     Attributes
     ----------
-    statistics : dict of int to Statistic
+    statistics : dict of int to TargetStatistic
         By column of the table; those of rows are codes by now.
     words : Schema
         The columns of the trees.
@@ -49,7 +49,7 @@ class StatisticsTable(BinnedTable):
         bins: Bins,
         schema: Schema,
         plan: BoostPlan,
-        statistics: dict[int, Statistic],
+        statistics: dict[int, TargetStatistic],
         words: Schema,
         **given: Any,
     ) -> None:
@@ -71,13 +71,13 @@ class StatisticsTable(BinnedTable):
 
 
 def statistics_table(
-    training: TrainingTable, found: Sequence[Statistic], rules: BinRules, plan: BoostPlan
+    training: TrainingTable, found: Sequence[TargetStatistic], rules: BinRules, plan: BoostPlan
 ) -> StatisticsTable:
     """Return the table in bins, a statistic in place of each word; its further ones stand at the end."""
     schema = training.schema
     columns = list(schema.columns)
     values = [training.matrix.column(f) for f in range(len(columns))]
-    statistics: dict[int, Statistic] = {}
+    statistics: dict[int, TargetStatistic] = {}
     for one in found:
         place = one.column if one.column not in statistics else len(columns)
         columns[place : place + 1] = [Column(f"statistic {place}", "numeric")]
@@ -89,7 +89,9 @@ def statistics_table(
 
 
 # ---------------------------------------------------------------------- trees
-def _on_words(trees: list[Tree], statistics: dict[int, Statistic], words: Schema) -> list[Tree]:
+def _on_words(
+    trees: list[Tree], statistics: dict[int, TargetStatistic], words: Schema
+) -> list[Tree]:
     """Return trees that split on sets of levels where these split on statistics."""
     nodes, parts = join_trees(trees), pieces(trees)
     assert nodes is not None

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from arboretum.boosting.second_order.recipe import TrainingTable
     from arboretum.data.schema import Schema
 
-__all__ = ["Statistic", "columns_of_many_levels", "find_statistics"]
+__all__ = ["TargetStatistic", "columns_of_many_levels", "find_statistics"]
 
 _FEW, _MANY = 8, 16  # levels
 _PRIOR = 1.0  # rows that the mean of all targets counts as
@@ -35,7 +35,7 @@ _ORDER = 0x0D3
 
 
 @dataclass(frozen=True, eq=False)
-class Statistic:
+class TargetStatistic:
     """A number in place of a word.
 
     Attributes
@@ -64,7 +64,7 @@ def columns_of_many_levels(schema: Schema) -> list[int]:
 
 def find_statistics(
     training: TrainingTable, columns: Sequence[int], rows: np.ndarray | None, seed: int
-) -> list[Statistic]:
+) -> list[TargetStatistic]:
     """Return the statistics of some columns, learned from some rows (None: all).
 
     There is one for every column, or, with several classes, one for every column and class.
@@ -88,7 +88,7 @@ def find_statistics(
             by_level = ((totals + share) / (weights + _PRIOR)).astype(np.float32)
             of_rows = by_level[level]
             of_rows[order] = (_sums_before(own[order], first) + share) / (weights_before + _PRIOR)
-            found.append(Statistic(f, by_level.astype(np.float64), of_rows))
+            found.append(TargetStatistic(f, by_level.astype(np.float64), of_rows))
     return found
 
 
