@@ -81,13 +81,13 @@ def test_the_class_of_a_rare_label_may_weigh_more():
 
 
 BAD = [
-    ({"loss": "huber"}, "loss of .* must be"),
-    ({"max_iter": 0}, "max_iter of .* must be an int ≥ 1"),
-    ({"max_features": 1}, "max_features of .* must be a float"),
-    ({"early_stopping": "yes"}, "early_stopping of .* must be 'auto'"),
+    ({"loss": "huber"}, "'loss' parameter of .* must be"),
+    ({"max_iter": 0}, "'max_iter' parameter of .* must be an int ≥ 1"),
+    ({"max_features": 1}, "'max_features' parameter of .* must be a float"),
+    ({"early_stopping": "yes"}, "'early_stopping' parameter of .* must be 'auto'"),
     ({"interaction_cst": [0, 1]}, "must be a sequence of tuples or lists"),
     ({"interaction_cst": [{0, 9}]}, r"\[0, 4\], specifying the position"),
-    ({"interaction_cst": "triples"}, "interaction_cst of .* must be"),
+    ({"interaction_cst": "triples"}, "'interaction_cst' parameter of .* must be"),
     ({"monotonic_cst": [1, 0]}, r"has shape \(2,\) but the input data X has 5"),
     ({"monotonic_cst": {"a": 1}}, "was not fitted on data with feature names"),
     ({"categorical_features": [7]}, "categorical_features"),
