@@ -93,7 +93,9 @@ def test_numbers_may_be_strings_and_none_is_the_default():
     assert (model.max_depth, model.reg_alpha) == (-1, 0.0)  # what the fit used
     assert model.set_params(num_leaves="9").num_leaves == 9
     for make, given in ((XGBRegressor, {"max_depth": "deep"}), (LGBMRegressor, {"unseen": None})):
-        with pytest.raises(ParameterError, match=f"{next(iter(given))}.* of {make.__name__} must be"):
+        with pytest.raises(
+            ParameterError, match=f"{next(iter(given))}.* of {make.__name__} must be"
+        ):
             make(**given).fit(X, Y)
 
 
