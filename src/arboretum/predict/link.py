@@ -53,10 +53,7 @@ RAREST = float(
     np.finfo(np.float32).eps
 )  # smaller probabilities count as this one, so that their logarithm is finite
 _LN_2 = math.log(2.0)
-_RANGES = {
-    "log": (0.0, math.inf, "above 0"),
-    "logit": (0.0, 1.0, "a probability between 0 and 1"),
-}
+_RANGES = {"log": (0.0, math.inf, "above 0"), "logit": (0.0, 1.0, "a probability between 0 and 1")}
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,7 @@ from arboretum.boosting.callbacks.lightgbm_callbacks import Calls, early_stoppin
 from arboretum.boosting.lightgbm import recipe as recipes
 from arboretum.boosting.lightgbm.answers import LGBMAnswers
 from arboretum.boosting.lightgbm.parameters import ALIASES, ATTRIBUTES, PARAMETERS, PASSED
-from arboretum.boosting.lightgbm.tables import (
-    FitArguments,
-    category_settings,
-)
+from arboretum.boosting.lightgbm.tables import FitArguments, category_settings
 from arboretum.boosting.second_order.fit import FitRequest, GivenTable, requested_snapshot, seed_of
 from arboretum.data.checks import warn_caller
 from arboretum.data.target import numbers
@@ -56,9 +53,7 @@ class LGBMModel(LGBMAnswers):
     dialect: ClassVar[str] = "lightgbm"
     target: ClassVar[str] = "any"  # "classes", "numbers" or "orders"
     usual_objective: ClassVar[str] = ""
-    _cover: ClassVar[str] = (
-        "count"  # LightGBM's contributions use counts of rows, not their weights
-    )
+    _cover: ClassVar[str] = "count"  # of rows, not their weights, in contributions
     _aliases: ClassVar = ALIASES
     _passed: ClassVar = PASSED
     _later: ClassVar = {
@@ -70,16 +65,10 @@ class LGBMModel(LGBMAnswers):
     }
     _parameters: ClassVar = PARAMETERS
     _attributes: ClassVar = ATTRIBUTES
-    _free_to_change: ClassVar = frozenset(
-        {
-            "deterministic",
-            "force_col_wise",
-            "force_row_wise",
-            "histogram_pool_size",
-            "importance_type",
-            "unseen",
-        }
-    )
+    _free_to_change: ClassVar = frozenset({
+        "deterministic", "force_col_wise", "force_row_wise", "histogram_pool_size", "importance_type",
+        "unseen",
+    })  # fmt: skip
 
     def __init__(  # one argument per parameter: scikit-learn reads the signature
         self,
