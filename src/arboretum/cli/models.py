@@ -53,7 +53,7 @@ def check_model(model: str) -> str:
         return plain
     if plain == "catboost":
         raise UsageError(
-            "there is no CatBoost here: --model lgbm and xgb also take columns of words"
+            "there is no CatBoost here: --model boosted, lgbm and xgb also take columns of words"
         )
     close = difflib.get_close_matches(plain, [*MODELS, *ALIASES], n=1, cutoff=0.6)
     hint = f"did you mean {ALIASES.get(close[0], close[0])!r}? It" if close else "it"

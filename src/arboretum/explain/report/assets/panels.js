@@ -19,7 +19,7 @@ function overview(P) {
     o.members ? ["members", o.members.map(m => `${m[0]} (${m[1]})`).join(", ")] : null, o.oob_score !== undefined ? ["out-of-bag score", fmt(o.oob_score)] : null, o.interrupted ? ["interrupted", "after " + o.interrupted] : null,
     ["seed", o.seed], ["SHA-256 of the model file", o.hash ? el("code", null, o.hash) : null], ["versions", o.versions.map(v => v.join(" ")).join(", ")], o.fit_seconds !== undefined ? ["fit", `took ${fmt(o.fit_seconds, 3)} s (the first fit of a kind includes compiling)`] : null, ["page made", `${o.made}, in ${fmt(Object.values(P.seconds).reduce((a, b) => a + b, 0), 2)} s`], ...Object.entries(o.notes)];
   box.append(facts(lines));
-  if (o.choices) box.append(el("h3", null, "What the fit tried on held-out rows"), scroller(table(o.choices[0], o.choices.slice(1), 5)));
+  if (o.choices) box.append(el("h3", null, "What the fit tried on held-out rows"), scroller(table(o.choices[0], o.choices.slice(1).map(line => line.map((cell, i) => i === 1 || i === 4 ? el("td", { class: "wrap" }, cell) : cell)), 5)));
   const list = ps => scroller(table(["parameter", "value"], ps.map(p => [p[0], el("td", { class: "wrap mono" }, p[1])])));
   if (changed.length) box.append(el("h3", null, "Parameters that were set"), list(changed));
   box.append(el("details", null, el("summary", null, `${usual.length} parameters at their defaults`), list(usual)));
