@@ -410,6 +410,17 @@ def test_columns_of_a_frame_are_matched_by_name():
     assert_array_equal(foreign.predict(turned), foreign.predict(turned[["size", "b"]]))
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_weights_and_repeated_rows_give_the_same_stumps_where_cuts_tie(seed):
+    rng = np.random.default_rng(seed)
+    X, y, w = rng.random((15, 30)), rng.integers(0, 3, 15), rng.integers(0, 5, 15)
+    weighted = AdaBoostClassifier().fit(X, y, w)
+    repeated = AdaBoostClassifier().fit(X.repeat(w, axis=0), y.repeat(w))
+    cuts = [[(t.feature[0], t.threshold[0]) for t in m.trees_] for m in (weighted, repeated)]
+    assert cuts[0] == cuts[1]
+    assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-10)
+
+
 # ---------------------------------------------------------------------- large learning rates
 @pytest.mark.parametrize("rate", [1.5, 2.0, 3.0, 20.0])
 @pytest.mark.parametrize("load_table", [load_wine, load_breast_cancer])
