@@ -270,8 +270,8 @@ class Declared:
     _parameters: ClassVar[Mapping[str, Parameter]] = {}
     _attributes: ClassVar[Mapping[str, str]] = {}
     _aliases: ClassVar[Mapping[str, str]] = {}
-    # newer parameters -> defaults, which files leave out: versions without these parameters read them
-    _later: ClassVar[Mapping[str, Any]] = {}
+    # newer parameters; files leave out their defaults, so that versions without these parameters read them
+    _later: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -307,7 +307,7 @@ class Declared:
     def _parameters_of_file(self) -> dict[str, Any]:
         """Return the parameters by their own names, without newer ones at their defaults."""
         given = {name: getattr(self, name) for name in sorted(self._get_param_names())}
-        later = self._later
+        later = {name: default for name, _, default in self._rules() if name in self._later}
         return {k: v for k, v in given.items() if k not in later or not equal(v, later[k])}
 
     @classmethod

@@ -64,6 +64,12 @@ __all__ = [
 KINDS = ("numeric", "ordinal", "categorical")
 _FIELDS = {"name": str, "kind": str, "categories": list | None, "has_missing": bool, "dtype": str}
 _LONGEST_DTYPE = 32
+_LETTERS = (
+    ("s", str),
+    ("b", bool),
+    ("i", int),
+    ("f", float),
+)  # of types of categories; "d": a date
 
 
 def column_to_state(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,7 +82,7 @@ def column_to_state(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def category_to_state(value: Any) -> list[Any]:
     """Return a category with a letter for its type."""
-    for letter, kind in (("s", str), ("b", bool), ("i", int), ("f", float)):
+    for letter, kind in _LETTERS:
         if isinstance(value, kind):
             return [letter, value]
     return ["d", value.isoformat()]
@@ -123,14 +129,10 @@ def category_from_state(index: int, value: Any) -> Any:
     """Return the category of column ``index`` from the result of `category_to_state`."""
     if isinstance(value, list) and len(value) == 2:
         letter, content = value
-        if letter == "s" and type(content) is str:
-            return content
-        if letter == "b" and type(content) is bool:
-            return content
-        if letter == "i" and type(content) is int:
-            return content
-        if letter == "f" and type(content) is float and math.isfinite(content):
-            return content
+        if type(content) is not float or math.isfinite(content):
+            for known, kind in _LETTERS:
+                if letter == known and type(content) is kind:
+                    return content
         if letter == "d" and type(content) is str:
             try:
                 moment = datetime.fromisoformat(content)

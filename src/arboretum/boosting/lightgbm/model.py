@@ -56,13 +56,10 @@ class LGBMModel(LGBMAnswers):
     _cover: ClassVar[str] = "count"  # of rows, not their weights, in contributions
     _aliases: ClassVar = ALIASES
     _passed: ClassVar = PASSED
-    _later: ClassVar = {
-        "objective_seed": 5,
-        "pred_early_stop": False,
-        "pred_early_stop_freq": 10,
-        "pred_early_stop_margin": 10.0,
-        "zero_as_missing": False,
-    }
+    _later: ClassVar = frozenset((
+        "objective_seed", "pred_early_stop", "pred_early_stop_freq", "pred_early_stop_margin",
+        "zero_as_missing",
+    ))  # fmt: skip
     _parameters: ClassVar = PARAMETERS
     _attributes: ClassVar = ATTRIBUTES
     _free_to_change: ClassVar = frozenset({

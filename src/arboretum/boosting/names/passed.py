@@ -98,9 +98,9 @@ class PeerNames:
 
     def _check_parameters(self) -> None:
         """Put defaults in place of None where None is no value, then check all."""
-        for name, rule, _ in self._rules():  # type: ignore[attr-defined]
+        for name, rule, default in self._rules():  # type: ignore[attr-defined]
             if getattr(self, name) is None and name not in TABLE and not rule.allows(None):
-                setattr(self, name, _default(type(self), name))
+                setattr(self, name, default)
         super()._check_parameters()  # type: ignore[misc]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -223,14 +223,6 @@ def _today(owner: Any, name: str, value: Any) -> Any:
     if declared is None or not isinstance(value, str) or declared.rule.allows(value):
         return value
     return _number(value, declared.rule)
-
-
-def _default(owner: Any, name: str) -> Any:
-    for one in owner.__mro__:
-        arguments = inspect.signature(one.__init__).parameters
-        if name in arguments:
-            return arguments[name].default
-    return None
 
 
 def _number(text: str, rule: ParameterRule) -> Any:
