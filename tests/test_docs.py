@@ -85,7 +85,10 @@ def test_blocks_run_as_written(page, tmp_path, monkeypatch):
                 exec(compile(source, page.name, "exec"), known)
 
 
-@pytest.mark.parametrize("page", [DOCS / "explain.md", ROOT / "README.md"], ids=lambda p: p.name)
+SHOWN = [DOCS / "explain.md", DOCS / "boosted_trees.md", ROOT / "README.md"]
+
+
+@pytest.mark.parametrize("page", SHOWN, ids=lambda p: p.name)
 def test_the_page_shows_what_is_printed(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = _FENCE.findall(page.read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@
     TrainingCheckPoint            write the model to a file every few rounds
     TrainingCallback              the base of your own
 
-Methods get the model in the making, which has the methods of `get_booster()`. Objects of XGBoost's own
+Methods get the model during training, which has the methods of `get_booster()`. Objects of XGBoost's own
 classes and of Optuna's `XGBoostPruningCallback` work, too. LightGBM's callbacks, which are functions, are
 `arboretum.early_stopping`, `log_evaluation`, `record_evaluation` and `reset_parameter`.
 

@@ -56,7 +56,10 @@ _DATA = (
     "pass X, y, sample_weight and the like to fit of XGBClassifier, LGBMRegressor and the others"
 )
 _FIT = "call fit of XGBClassifier, LGBMRegressor and the others"
-_CATBOOST = "use LGBMClassifier or LGBMRegressor: they read columns of categories as they are"
+_CATBOOST = (
+    "use BoostedTreesClassifier or BoostedTreesRegressor, or LGBM… to set parameters yourself: they read "
+    "columns of categories as they are"
+)
 
 # Public names of scikit-learn, XGBoost, LightGBM and CatBoost -> what to use instead.
 _MISSING = {
@@ -67,6 +70,7 @@ _MISSING = {
     "train": _FIT,
     "cv": "use sklearn.model_selection.cross_validate with an estimator",
     "Booster": "use arboretum.load for a file, get_booster() or booster_ of a fitted model",
+    "set_config": "give verbosity, device and the like to the constructors of estimators",
     "CatBoost": _CATBOOST,
     "CatBoostClassifier": _CATBOOST,
     "CatBoostRegressor": _CATBOOST,

@@ -103,7 +103,10 @@ DAMAGE = {
         "not have one branch per value",
     ),
     "a cut too few": (_set_cuts(lambda c: c[:-1]), "one child per category"),
-    "an unknown way": (lambda d: d["parameters"].update(discretize="mean"), "discretize of ID3"),
+    "an unknown way": (
+        lambda d: d["parameters"].update(discretize="mean"),
+        "'discretize' parameter of ID3",
+    ),
     "a subset": (_first_node(kind=2), "binary split but has not two children"),
     "groups": (_first_node(kind=4, bits_start=0), "beyond the stored bits"),
 }

@@ -391,15 +391,15 @@ WITH_DATA = [
     ),
     (
         {"monotonic_cst": [1, None]},
-        r"array-like of -1, 0 or 1. Observed values: \[None\]",
+        r"array-like of -1, 0 or 1. It holds \[None\]",
     ),
     (
         {"monotonic_cst": [1, 0.5]},
-        r"array-like of -1, 0 or 1. Observed values: \[0.5\]",
+        r"array-like of -1, 0 or 1. It holds \[0.5\]",
     ),
     (
         {"monotonic_cst": [1, [0]]},
-        r"array-like of -1, 0 or 1. Observed values: \[\[0\]\]",
+        r"array-like of -1, 0 or 1. It holds \[\[0\]\]",
     ),
     ({"monotonic_cst": [1]}, r"monotonic_cst .* each of the 2 columns.*got \[1\]"),
     ({"monotonic_cst": "up"}, "monotonic_cst .* each of the 2 columns.*got 'up'"),

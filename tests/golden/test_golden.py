@@ -39,7 +39,7 @@ def test_every_line_has_its_case():
 
 
 def test_every_estimator_is_in_the_set():
-    fitted = {type(case.make()).__name__ for case in CASES}
+    fitted = {type(case.make()).__name__ for case in CASES} - {"XGBModel"}  # the base of others
     public = {
         name
         for name in arboretum.__all__

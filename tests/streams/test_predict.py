@@ -29,7 +29,8 @@ MODELS = {
     "AdaBoostClassifier": lambda: arboretum.AdaBoostClassifier(n_estimators=3),
     "GradientBoostingClassifier": lambda: arboretum.GradientBoostingClassifier(n_estimators=3),
     "VotingClassifier": lambda: arboretum.VotingClassifier(
-        [("tree", arboretum.CARTClassifier()), ("stump", arboretum.CARTClassifier(max_depth=1))]
+        [("tree", arboretum.CARTClassifier()), ("stump", arboretum.CARTClassifier(max_depth=1))],
+        voting="soft",
     ),
 }
 

@@ -8,8 +8,8 @@ from arboretum.textbook import (
     anomaly_scores,
     average_path_length,
     draw_cut,
+    grow_isolation_forest,
     grow_isolation_tree,
-    isolation_forest,
     path_of,
 )
 
@@ -44,13 +44,15 @@ def test_a_tree_stops_at_its_depth_and_at_rows_that_are_alike():
 
 
 def test_scores():
-    forest = isolation_forest(X, n_trees=40, seed=1)
+    forest = grow_isolation_forest(X, n_trees=40, seed=1)
     found = anomaly_scores(forest, X)
     assert found.path_lengths.shape == (4, 40)
     assert found.expected == average_path_length(4)
     assert found.scores.argmax() == 3
     mean = found.path_lengths[0].mean()
     assert found.scores[0] == pytest.approx(2 ** (-mean / found.expected))
-    alike = anomaly_scores(isolation_forest(np.ones((9, 1)), n_trees=3), [[1.0], [5.0]])
+    alike = anomaly_scores(grow_isolation_forest(np.ones((9, 1)), n_trees=3), [[1.0], [5.0]])
     assert alike.scores.tolist() == [0.5, 0.5]
-    assert anomaly_scores(isolation_forest([[1.0]], n_trees=2), [[3.0]]).scores.tolist() == [0.5]
+    assert anomaly_scores(grow_isolation_forest([[1.0]], n_trees=2), [[3.0]]).scores.tolist() == [
+        0.5
+    ]

@@ -124,6 +124,7 @@ LEVEL_SCAN = book.scan_symmetric(
     np.array([1.5]),
     np.zeros((1, 3)),
 )
+CUTS = book.grow_isolation_forest(X, n_trees=3)
 COMMON = book.boost_common(X, np.arange(8) % 3, [[0]])
 PATIENTS = book.grow_id3([["a", "b"], ["b", "b"], ["b", "a"]], ["y", "n", "n"])
 
@@ -160,6 +161,8 @@ PATIENTS = book.grow_id3([["a", "b"], ["b", "b"], ["b", "a"]], ["y", "n", "n"])
         (COMMON[0], 8, "g", COMMON[0].g[0]),
         (book.column_blocks(X), 16, "value", 1.0),
         (FOREST.in_bag, 4, "0", None),
+        (CUTS[0], None, "depth", 0),
+        (book.anomaly_scores(CUTS, X), 8, "score", None),
         (book.play_tennis(), 14, "outlook", "sunny"),
         (PATIENTS, 3, "n", 2),
     ],

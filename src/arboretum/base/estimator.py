@@ -416,4 +416,4 @@ def check_same(model: Any, earlier: tuple[Any, ...]) -> None:
             "fit: set warm_start=False to begin anew"
         )
     if earlier[0] == now[0]:
-        model._take_schema(earlier[0])  # the very one that the members there are know
+        model._take_schema(earlier[0])  # the same object as in the members

@@ -312,9 +312,8 @@ def run_in_order(
     except Exception as error:
         if type(error).__name__ != "PicklingError":  # joblib's own, when a task cannot be sent
             raise
-        why = (
-            str(error.__cause__ or error).strip('"\n ').splitlines()[-1]
-        )  # of the worker's traceback
+        # of the worker's traceback
+        why = str(error.__cause__ or error).strip('"\n ').splitlines()[-1]
         raise ParameterError(
             f"the estimator or the table cannot be sent to other processes ({why}): set n_jobs=1, or "
             "fit inside joblib.parallel_config('threading')"

@@ -148,7 +148,7 @@ def _by_class(
 
 
 _OUTPUTS = ("raw", "probability", "loss")
-_UNBENT = {  # links without a slope, or whose predictions have no loss
+_NO_SLOPE = {  # links without a slope, or whose predictions have no loss
     "own": "a function of yours",
     "step": "a step, without a slope",
     "isolation": "for scores, which have no actual values",
@@ -167,9 +167,8 @@ class Explains:
     """A model that computes the contributions of columns to its predictions."""
 
     schema_: Schema
-    _cover: ClassVar[str] = (
-        "weight"  # the attribute of a tree whose ratios give the probabilities of branches
-    )
+    # the attribute of a tree whose ratios give the probabilities of branches
+    _cover: ClassVar[str] = "weight"
 
     def shap_values(
         self,
@@ -372,10 +371,10 @@ class Explains:
         if output == "raw":
             return False
         name, link = type(self).__name__, ensemble.link.name
-        if link in _UNBENT:
+        if link in _NO_SLOPE:
             raise ParameterError(
                 f"output={output!r} needs a differentiable link, and the link of this {name} is "
-                f"{_UNBENT[link]}; use output='raw'"
+                f"{_NO_SLOPE[link]}; use output='raw'"
             )
         if output == "loss":
             return True

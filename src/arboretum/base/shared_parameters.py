@@ -53,8 +53,7 @@ MEMBERS_TABLE = {
         "Columns to treat as ranks; a dict gives the order of their values. None: as set in the estimator.",
     ),
     "unseen": Parameter(
-        p.one_of(*UNSEEN, None),
-        TABLE["unseen"].text + " None: as set in the estimator.",
+        p.one_of(*UNSEEN, None), TABLE["unseen"].text + " None: as set in the estimator."
     ),
 }
 
@@ -119,7 +118,7 @@ LABELS = {
     "class_weight": Parameter(
         p.text_or("a dict, a list of dicts", dict, list) | p.one_of("balanced", None),
         'Weight of each class; "balanced" is n / (K · count of the class).',
-    ),
+    )
 }
 
 # many trees, or many estimators

@@ -133,9 +133,8 @@ class Classes(ClassifierMixin, _Target):
     n_classes_: Any
     class_weight: Any = None
     _fewest_classes: ClassVar[int] = 1
-    _leaves_hold_probabilities: ClassVar[bool] = (
-        False  # leaf values are the probabilities of these classes
-    )
+    # leaf values are the probabilities of these classes
+    _leaves_hold_probabilities: ClassVar[bool] = False
     _attributes: ClassVar[Mapping[str, str]] = {
         "classes_ : array, or list of arrays for several outputs": "The class labels, sorted.",
         "n_classes_ : int, or list of ints": "",

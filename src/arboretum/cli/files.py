@@ -222,14 +222,7 @@ _MARKS = {  # first bytes of the kinds of files
     b"\xff\xd8\xff": "picture",
     b"%PDF": "picture",
 }
-_PLAIN = (
-    "",
-    ".txt",
-    ".text",
-    ".dat",
-    ".dot",
-    ".gv",
-)  # suffixes of plain text, e.g. of programs
+_PLAIN = ("", ".txt", ".text", ".dat", ".dot", ".gv")  # suffixes of plain text, e.g. of programs
 TABLE = ("CSV table", "text")  # kinds that a CSV file may replace
 STDIN = "-"
 

@@ -13,11 +13,13 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from arboretum.cli.files import Data, target_values, weight_values
+from arboretum.cli.guard import UsageError
 from arboretum.cli.reading import SPLIT
 from arboretum.cli.screen import plural, print_note
 from arboretum.data.schema import learn_schema
@@ -25,7 +27,7 @@ from arboretum.data.target import encode_classes
 from arboretum.data.values import Words
 from arboretum.errors import DataError
 
-__all__ = ["Problem", "divide", "folds", "split_again", "split_note", "training_part"]
+__all__ = ["Problem", "divide", "folds", "split_again", "split_note", "target_of", "training_part"]
 
 _FOLDS = 5
 
@@ -137,6 +139,19 @@ def split_again(model: Any, problem: Problem) -> tuple[Problem, Problem] | None:
     if not noted or noted.get("target") != _fingerprint(problem.y):
         return None
     return divide(problem, noted["share"], noted["seed"])
+
+
+def target_of(model: Any, path: str | Path, given: str | None) -> str:
+    """Return the target's column: the given one, or the one that the model was trained to predict."""
+    target = given or model.notes_.get("target")
+    if model._anatomy().family == "cuts":
+        raise UsageError(
+            f"{type(model).__name__} learns without a target: predict, show and describe take it; "
+            "explain it in Python with shap_values and worksheet"
+        )
+    if target is None:
+        raise UsageError(f"{str(path)!r} does not name its target: give --target COLUMN")
+    return target
 
 
 def training_part(model: Any, problem: Problem) -> Problem:

@@ -7,13 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from arboretum.cli.forests import (
-    forest_size,
-    importance_name,
-    importance_text,
-    is_forest,
-    rows_of,
-)
+from arboretum.cli.forests import forest_size, importance_name, importance_text, is_forest, rows_of
 from arboretum.cli.screen import plural, print_table
 from arboretum.data.schema import Column
 

@@ -18,12 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from arboretum.base import parameters as p
 from arboretum.base.anatomy import Anatomy, PartModel
 from arboretum.base.parameters import Parameter
-from arboretum.combine.base import (
-    KeepsClasses,
-    Together,
-    tree_classifiers,
-    tree_regressors,
-)
+from arboretum.combine.base import KeepsClasses, Together, tree_classifiers, tree_regressors
 from arboretum.combine.linear import final_from_state, final_to_state
 from arboretum.errors import DataError, ModelFileError
 

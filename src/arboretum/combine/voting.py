@@ -13,12 +13,7 @@ from sklearn import ensemble
 from arboretum.base import parameters as p
 from arboretum.base.parameters import Parameter
 from arboretum.base.shap_values import Explains, Member
-from arboretum.combine.base import (
-    KeepsClasses,
-    Together,
-    tree_classifiers,
-    tree_regressors,
-)
+from arboretum.combine.base import KeepsClasses, Together, tree_classifiers, tree_regressors
 
 __all__ = ["VotingClassifier", "VotingRegressor"]
 
@@ -38,8 +33,7 @@ class _Voting(Together):
             "Weight of each model; None: all the same.",
         ),
         "voting": Parameter(
-            p.one_of("hard", "soft"),
-            "Count votes, or average class probabilities.",
+            p.one_of("hard", "soft"), "Count votes, or average class probabilities."
         ),
         "flatten_transform": Parameter(p.flag, "Shape of `transform` with probabilities."),
     }

@@ -90,9 +90,8 @@ def _number(strings: Any, places: np.dtype) -> tuple[np.ndarray, list[str]]:
     starts = _view(offsets, places)[skipped : skipped + rows + 1]
     if starts.dtype != np.int64:
         starts = starts.astype(np.int64)
-        starts.flags.writeable = (
-            False  # read-only is another type to Numba, and the kernel is compiled for one
-        )
+        # read-only is another type to Numba, and the kernel is compiled for one
+        starts.flags.writeable = False
     letters = _view(text, _LETTER)
     if len(letters) < 9:  # a single word of eight bytes does not overlap: another type to Numba
         letters = np.frombuffer(letters.tobytes().ljust(9, b"\0"), _LETTER)

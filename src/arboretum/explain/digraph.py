@@ -123,25 +123,19 @@ def to_graphviz(
     one = labels.tree
     stats = {"gain": one.gain, "cover": one.weight} if with_stats else {}
 
-    def text(node: int) -> str:
+    def box(node: int) -> str:
         leaf = bool(one.is_leaf[node])
-        head = (
-            f"leaf={labels.prediction(node, wording)}" if leaf else labels.question(node, wording)
-        )
+        prediction = f"leaf={labels.prediction(node, wording)}"
+        head = prediction if leaf else labels.question(node, wording)
         rest = [f"{k}={v[node]:.9g}" for k, v in stats.items() if not (leaf and k == "gain")]
-        return quoted_label([head, *rest])
+        return _attributes(look.box(one, node), quoted_label([head, *rest]))
 
-    def answer(above: int, child: int) -> str:
-        return labels.answer(above, child, wording).replace(" or missing", ", missing")
+    def edge(node: int, answer: str) -> str:
+        text = answer.replace(" or missing", ", missing")
+        return _attributes({"color": look.edge(one, node)}, quoted_label([text]))
 
-    def box(node: int) -> Mapping[str, Any]:
-        return look.box(one, node)
-
-    def edge(node: int) -> Mapping[str, Any]:
-        return {"color": look.edge(one, node)}
-
-    graph = {"rankdir": rankdir or "TB", **graph_attributes}
-    lines = [f"graph {_attributes(graph)}", *_statements(labels, str, text, answer, box, edge)]
+    graph = _attributes({"rankdir": rankdir or "TB", **graph_attributes})
+    lines = [f"graph {graph}", *_statements(labels, wording, str, box, edge)]
     source = "\n    ".join(["digraph {", *lines]) + "\n}\n"
     try:
         from graphviz import Source
@@ -208,28 +202,26 @@ def create_tree_digraph(
     def name(node: int) -> str:
         return f"leaf{leaves[node]}" if one.is_leaf[node] else f"split{splits[node]}"
 
-    def text(node: int) -> str:
-        head = _question(labels, node, wording, max_category_values)
-        if one.is_leaf[node]:
-            value = escape_html(labels.prediction(node, wording))
-            head = f"leaf {leaves[node]}: <B>{value}</B>"
-        return "<" + "<br/>".join([head, *info_lines(labels, node, info, wording)]) + ">"
-
     def lines_of(node: int) -> dict[str, Any]:
         marked = node in look.path
         return {"color": "blue" if marked else "black", "penwidth": 3 if marked else 1}
 
-    def box(node: int) -> Mapping[str, Any]:
+    def box(node: int) -> str:
         if one.is_leaf[node]:
-            return {**lines_of(node), "fillcolor": "white", "shape": "ellipse"}
-        fill = {"fillcolor": fills.get(int(one.feature[node]), "white"), "shape": "rectangle"}
-        return {**lines_of(node), **fill, **({"style": "filled"} if fills else {})}
+            head = f"leaf {leaves[node]}: <B>{escape_html(labels.prediction(node, wording))}</B>"
+            fill = {"fillcolor": "white", "shape": "ellipse"}
+        else:
+            head = _question(labels, node, wording, max_category_values)
+            fill = {"fillcolor": fills.get(int(one.feature[node]), "white"), "shape": "rectangle"}
+            fill |= {"style": "filled"} if fills else {}
+        text = "<br/>".join([head, *info_lines(labels, node, info, wording)])
+        return _attributes({**lines_of(node), **fill}, f"<{text}>")
 
-    def answer(above: int, child: int) -> str:
-        return labels.answer(above, child, wording).removesuffix(" or missing")
+    def edge(node: int, answer: str) -> str:
+        return _attributes(lines_of(node), quoted_label([answer.removesuffix(" or missing")]))
 
-    graph = {"nodesep": 0.05, "ranksep": 0.3, "rankdir": "LR" if rotate else "TB"}
-    lines = [f"graph {_attributes(graph)}", *_statements(labels, name, text, answer, box, lines_of)]
+    graph = _attributes({"nodesep": 0.05, "ranksep": 0.3, "rankdir": "LR" if rotate else "TB"})
+    lines = [f"graph {graph}", *_statements(labels, wording, name, box, edge)]
     return _digraph([*lines, *([_LEGEND] if fills else [])], digraph)
 
 
@@ -239,25 +231,17 @@ def _labels(model: Any, picked: Picked, feature_names: Any, tree: Any) -> Labels
     booster = booster_of(model)
     if feature_names is None:
         feature_names = names_of_booster(booster)
-    labels, ensemble = (
-        labels_of(picked, "the picture of a tree", feature_names),
-        picked.anatomy.ensemble,
-    )
+    labels = labels_of(picked, "the picture of a tree", feature_names)
+    ensemble = picked.anatomy.ensemble
     if picked.kind != "gradients" or ensemble is None:
         return labels
     number = next(t for t, one in enumerate(picked.anatomy.trees) if one is picked.tree)
-    value = picked.tree.value * ensemble.weights[number]
-    if hasattr(booster, "feature_name") and (ensemble.averaged or number < ensemble.per_round):
-        value = (
-            value + ensemble.base[ensemble.output_of(number)]
-        )  # LightGBM's first trees have the start
+    value = ensemble.values_of(number, with_base=hasattr(booster, "feature_name"))
     return replace(labels, tree=replace(picked.tree, value=value))
 
 
 def _question(labels: Labels, node: int, wording: Wording, most: int) -> str:
-    """Return the question of a split in LightGBM's words; empty at a leaf."""
-    if labels.tree.is_leaf[node]:
-        return ""
+    """Return the question of a split in LightGBM's words."""
     condition = labels.condition(node, 0)
     name, operator, right = (escape_html(text) for text in labels.terms(condition, wording))
     if labels.tree.kind[node] in (MULTIWAY, GROUPS):
@@ -284,20 +268,19 @@ def _fills(model: Any, picked: Picked) -> dict[int, str]:
 # ---------------------------------------------------------------------- DOT
 def _statements(
     labels: Labels,
+    wording: Wording,
     name: Callable[[int], str],
-    text: Callable[[int], str],
-    answer: Callable[[int, int], str],
-    box: Callable[[int], Mapping[str, Any]],
-    edge: Callable[[int], Mapping[str, Any]],
+    box: Callable[[int], str],
+    edge: Callable[[int, str], str],
 ) -> Iterator[str]:
     """Yield a statement for every node and for the edge above it, parents before children."""
     tree = labels.tree
     for node in range(len(tree)):
-        yield f"{name(node)} {_attributes(box(node), text(node))}"
+        yield f"{name(node)} {box(node)}"
         above = int(tree.parent[node])
         if above >= 0:
-            said = quoted_label([answer(above, node - int(tree.first_child[above]))])
-            yield f"{name(above)} -> {name(node)} {_attributes(edge(node), said)}"
+            answer = labels.answer(above, node - int(tree.first_child[above]), wording)
+            yield f"{name(above)} -> {name(node)} {edge(node, answer)}"
 
 
 def _attributes(given: Mapping[str, Any], label: str = "") -> str:
@@ -321,10 +304,8 @@ def _digraph(lines: Sequence[str], given: Mapping[str, Any]) -> Any:
         from graphviz import Digraph
     except ImportError:
         kinds = ("graph", "node", "edge")
-        looks = [
-            f"\t{k} {_attributes(given[f'{k}_attr'])}\n" for k in kinds if given.get(f"{k}_attr")
-        ]
-        return TreeSource(
-            "".join([f"digraph {given.get('name') or ''} {{\n", *looks, *body, "}\n"])
-        )
+        looks = ((kind, given.get(f"{kind}_attr")) for kind in kinds)
+        head = [f"\t{kind} {_attributes(look)}\n" for kind, look in looks if look]
+        name = given.get("name") or ""
+        return TreeSource("".join([f"digraph {name} {{\n", *head, *body, "}\n"]))
     return Digraph(body=body, **given)

@@ -17,6 +17,7 @@ __all__ = ["draw_tree"]
 
 _FAINT_COLOR = "#c3cad0"  # a leaf without cases, and its edge
 _EDGE_COLOR = "#a9b2ba"
+_CENTRED: dict[str, Any] = {"ha": "center", "va": "center", "parse_math": False}
 
 
 def draw_tree(
@@ -74,17 +75,8 @@ def _draw_edge(
     width = em / 9 * (0.8 + 4.0 * part)
     ax.add_patch(PathPatch(Path(points, codes), fill=False, linewidth=width, zorder=1, **look))
     for i, line in enumerate(reversed(box.answer)):
-        ax.text(
-            place[0],
-            place[1] + ANSWER_LINE * (i + 0.5),
-            line,
-            fontsize=0.9 * em,
-            color=QUIET,
-            ha="center",
-            va="center",
-            parse_math=False,
-            zorder=2,
-        )
+        x, y = place[0], place[1] + ANSWER_LINE * (i + 0.5)
+        ax.text(x, y, line, fontsize=0.9 * em, color=QUIET, zorder=2, **_CENTRED)
 
 
 def _draw_box(
@@ -94,33 +86,16 @@ def _draw_box(
 
     shape = "round,pad=0,rounding_size=0.55" if rounded else "square,pad=0"
     edge = given.get("color", _FAINT_COLOR if box.empty else QUIET)
-    ax.add_patch(
-        FancyBboxPatch(
-            (box.left, box.bottom),
-            box.width,
-            box.height,
-            boxstyle=shape,
-            facecolor=given.get("fillcolor", fill),
-            edgecolor=edge,
-            linestyle="--" if box.empty else "-",
-            linewidth=(0.2 if edge == HIGHLIGHT else 0.08) * em,
-            zorder=3,
-        )
-    )
-    y = box.top - 0.65
-    for lines, weight in ((box.head, "bold"), (box.body, "normal")):
+    look = {"facecolor": given.get("fillcolor", fill), "edgecolor": edge, "zorder": 3}
+    look |= {"ls": "--" if box.empty else "-", "lw": (0.2 if edge == HIGHLIGHT else 0.08) * em}
+    place = (box.left, box.bottom)
+    ax.add_patch(FancyBboxPatch(place, box.width, box.height, boxstyle=shape, **look))
+    y = box.top - 0.65 - LINE / 2
+    color = given.get("fontcolor", QUIET if box.empty else TEXT)
+    for lines, weight in ((box.head, "normal" if box.empty else "bold"), (box.body, "normal")):
         for line in lines:
             ax.text(
-                box.x,
-                y - LINE / 2,
-                line,
-                fontsize=em,
-                fontweight="normal" if box.empty else weight,
-                color=given.get("fontcolor", QUIET if box.empty else TEXT),
-                ha="center",
-                va="center",
-                parse_math=False,
-                zorder=5,
+                box.x, y, line, fontsize=em, fontweight=weight, color=color, zorder=5, **_CENTRED
             )
             y -= LINE
 

@@ -73,21 +73,10 @@ def _add_patches(
         for _, color in entries
     ]
     legend = ax.legend(
-        handles,
-        [name for name, _ in entries],
-        loc="lower center",
-        bbox_to_anchor=place,
-        bbox_transform=ax.transData,
-        ncol=columns,
-        fontsize=em,
-        frameon=False,
-        handlelength=1.2,
-        handleheight=0.8,
-        columnspacing=1.4,
-        labelspacing=0.4,
-        borderpad=0,
-        borderaxespad=0,
-    )
+        handles, [name for name, _ in entries], loc="lower center", bbox_to_anchor=place,
+        bbox_transform=ax.transData, ncol=columns, fontsize=em, frameon=False, handlelength=1.2,
+        handleheight=0.8, columnspacing=1.4, labelspacing=0.4, borderpad=0, borderaxespad=0,
+    )  # fmt: skip
     for text in legend.get_texts():
         text.set_parse_math(False)
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from pathlib import Path
 from typing import Any, TypeVar
 
+from arboretum.boosting.xgboost.dumps import names_of_map
 from arboretum.data.checks import did_you_mean
 from arboretum.errors import ParameterError
 from arboretum.explain.pick_tree import NoSuchTree
@@ -41,12 +41,8 @@ def names_of_booster(model: Any) -> Any:
 
 
 def _names_of_map(path: Any) -> list[str] | None:
-    """Return the names in XGBoost's feature map, lines of a number, a name and a type; None for ""."""
-    if not path:
-        return None
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
-    named = {int(line.split()[0]): line.split()[1] for line in lines if line.strip()}
-    return [named[number] for number in sorted(named)]
+    """Return the names in XGBoost's feature map; None for ""."""
+    return [name for _, name in sorted(names_of_map(path).items())] if path else None
 
 
 def _is_sideways(direction: Any) -> bool:

@@ -23,9 +23,10 @@ import numpy as np
 from arboretum.base.anatomy import Anatomy
 from arboretum.errors import ParameterError
 from arboretum.explain.pipeline import anatomy_of
+from arboretum.predict.ensemble import Ensemble
 from arboretum.structure.tree import Tree
 
-__all__ = ["NoSuchTree", "Picked", "Rounds", "pick_tree", "rounds_of", "trees_of"]
+__all__ = ["NoSuchTree", "Picked", "pick_tree", "rounds_of", "trees_of"]
 
 
 class NoSuchTree(ParameterError, IndexError):
@@ -65,22 +66,6 @@ class Picked(NamedTuple):
             return None
         fits = self.tree.n_outputs > 1 or len(classes[0]) == self.tree.value.shape[2]
         return classes if fits else None  # stumps that predict -1 and 1 have no probabilities
-
-
-class Rounds(NamedTuple):
-    """The order of a booster's trees: by round, then by output, then side by side."""
-
-    n_outputs: int
-    n_parallel: int
-    weights: np.ndarray  # of each tree
-
-    @property
-    def per_round(self) -> int:
-        return self.n_outputs * self.n_parallel
-
-    def output_of(self, number: int) -> int:
-        """Return the output a tree adds to."""
-        return number % self.per_round // self.n_parallel
 
 
 def pick_tree(model: Any, tree: Any, caller: str) -> Picked:
@@ -128,13 +113,9 @@ def trees_of(model: Any) -> list[Tree]:
     return anatomy_of(model, "trees_of").trees
 
 
-def rounds_of(anatomy: Anatomy) -> Rounds | None:
-    """Return the order of a booster's trees; None for other models."""
-    ensemble = anatomy.ensemble
-    if anatomy.leaves == "answers" or ensemble is None:
-        return None
-    share = 1.0 / max(ensemble.n_rounds, 1) if ensemble.averaged else 1.0
-    return Rounds(ensemble.n_outputs, ensemble.n_parallel, ensemble.weights * share)
+def rounds_of(anatomy: Anatomy) -> Ensemble | None:
+    """Return the trees of a booster, which are ordered by round; None for other models."""
+    return None if anatomy.leaves == "answers" else anatomy.ensemble
 
 
 def _is_second_order(tree: Tree) -> bool:
@@ -150,7 +131,7 @@ class _Picker(NamedTuple):
     anatomy: Anatomy
 
     # ------------------------------------------------------------------ names
-    def place(self, number: int, rounds: Rounds) -> str:
+    def place(self, number: int, rounds: Ensemble) -> str:
         """Return the round and class of a booster's tree; empty if its number is enough."""
         if rounds.per_round == 1:
             return ""
@@ -162,14 +143,15 @@ class _Picker(NamedTuple):
             text += f", {number % rounds.n_parallel + 1} of {rounds.n_parallel} side by side"
         return text
 
-    def counted(self, number: int, rounds: Rounds) -> str:
+    def counted(self, number: int, rounds: Ensemble) -> str:
         """Return a sentence on how the value of a leaf enters the prediction."""
         weight = float(rounds.weights[number])
+        weight /= rounds.n_rounds if rounds.averaged else 1
         what = "The value" if weight == 1.0 else f"{weight:.4g} times the value"
         whose = self._output_name(number, rounds)
         return f"{what} is added to the margin{' of ' if whose else ''}{whose}."
 
-    def _output_name(self, number: int, rounds: Rounds) -> str:
+    def _output_name(self, number: int, rounds: Ensemble) -> str:
         """Return the class to whose margin a tree adds; for two classes (or one), the last."""
         classes = self.anatomy.labels
         if classes is None or self.anatomy.n_targets > 1:

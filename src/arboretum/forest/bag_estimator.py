@@ -266,11 +266,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
             check_weights(weight)
         growth = settings.growth(prototype, self.schema_, target, bags.n_rows)
         plan = Plan(
-            matrix=learned.matrix,
-            schema=self.schema_,
-            target=target,
-            growth=growth,
-            bags=bags,
+            matrix=learned.matrix, schema=self.schema_, target=target, growth=growth, bags=bags
         )
         trees = grow_trees(plan, wanted, self._threads(), on_progress)
         prototype.max_features_ = growth.max_features or self.n_features_in_

@@ -456,9 +456,8 @@ def _choose_task(y: Any) -> str:
     try:
         values, _ = numbers(y)
     except DataError:
-        return (
-            "classification"  # words; or invalid values, for which the classifier raises an error
-        )
+        # words; or invalid values, for which the classifier raises an error
+        return "classification"
     distinct = np.unique(values)
     few = len(distinct) <= 2 or len(distinct) <= min(_FEW, len(values) / 3)
     return "classification" if few and not np.any(distinct % 1) else "regression"

@@ -8,7 +8,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import replace
-from math import ceil, log2
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -120,7 +119,7 @@ class IsolationForest(OutlierMixin, RandomCuts):
         return min(int(wanted), n)
 
     def _tree_parameters(self) -> dict[str, Any]:
-        return {"max_depth": ceil(log2(max(self.max_samples_, 2)))}
+        return {"max_depth": (max(self.max_samples_, 2) - 1).bit_length()}
 
     def _settle(self, matrix: Matrix) -> None:
         self.offset_ = _MIDDLE

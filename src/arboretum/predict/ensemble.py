@@ -131,6 +131,15 @@ class Ensemble:
         """Return the output a tree belongs to; 0 if it answers for all."""
         return tree % self.per_round // self.n_parallel
 
+    def values_of(self, tree: int, *, with_base: bool = False) -> np.ndarray:
+        """Return what each node of a tree adds to the answer, in the shape of the tree's values.
+
+        ``with_base`` adds the base to the first tree of every output, in an average to all of them.
+        """
+        value = self.trees[tree].value * self.weights[tree]
+        has_base = with_base and (self.averaged or tree < self.per_round)
+        return value + self.base[self.output_of(tree)] if has_base else value
+
     def rounds(self, start: int, end: int | None) -> Ensemble:
         """Return the model of rounds ``start`` to ``end`` (not included; None: the last).
 

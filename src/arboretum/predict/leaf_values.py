@@ -32,9 +32,8 @@ SMALLEST_SHARE = float(np.finfo(np.float64).eps)  # before a logarithm is taken
 
 def winners(value: np.ndarray) -> np.ndarray:
     """Return the most probable class of every node, the first of equals, for the first output."""
-    return (
-        value[:, 0].argmax(axis=1).astype(np.int32)
-    )  # the dtype of class codes, for fast comparisons
+    # the dtype of class codes, for fast comparisons
+    return value[:, 0].argmax(axis=1).astype(np.int32)
 
 
 def discrete_votes(codes: np.ndarray, n_classes: int = 2) -> np.ndarray:

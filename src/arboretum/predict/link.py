@@ -49,14 +49,10 @@ __all__ = [
 ]
 
 
-RAREST = float(
-    np.finfo(np.float32).eps
-)  # smaller probabilities count as this one, so that their logarithm is finite
-_LN_2 = math.log(2.0)
-_RANGES = {
-    "log": (0.0, math.inf, "above 0"),
-    "logit": (0.0, 1.0, "a probability between 0 and 1"),
-}
+# smaller probabilities count as this one, so that their logarithm is finite
+RAREST = float(np.finfo(np.float32).eps)
+_LN_2 = 0.6931471805599453  # ln 2
+_RANGES = {"log": (0.0, math.inf, "above 0"), "logit": (0.0, 1.0, "a probability between 0 and 1")}
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ fit(source, y="price", sample_weight="w", eval_set=[(other, "price")])
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,10 +45,7 @@ def fit(
     bound = inspect.signature(method).bind_partial(model, *args, **kwargs)
     given = bound.arguments
     if not getattr(model, "fits_in_parts", False) or method.__name__ != "fit":
-        raise DataError(
-            f"{type(model).__name__} needs the table in memory, where a NumPy memmap counts as such: read it "
-            "and give fit the arrays X and y, or stream it to one of the models LGBM… and XGB…"
-        )
+        raise DataError(_needs_arrays(type(model).__name__, given))
     stream = given["X"] if isinstance(given["X"], Stream) else Stream(given["X"])
     with Scratch(stream.scratch) as scratch:
         opened = _Opened(scratch, model._threads())
@@ -63,6 +60,20 @@ def fit(
         if "y" not in given:
             raise DataError(f"fit needs y, the name of the column of {stream.source!r} to predict")
         return method(*bound.args, **bound.kwargs)
+
+
+def _needs_arrays(name: str, given: Mapping[str, Any]) -> str:
+    """Return the words of the error for an estimator that does not read sources."""
+    X, y = given.get("X"), given.get("y")
+    if type(X).__name__ in ("DataFrame", "Table"):
+        return (
+            f"{name} needs y as an array, one entry per row, got the name {y!r}: give the column itself and "
+            f"leave it out of X, for pandas fit(X.drop(columns={y!r}), X[{y!r}])"
+        )
+    return (
+        f"{name} needs the table in memory, where a NumPy memmap counts as such: read it "
+        "and give fit the arrays X and y, or stream it to one of the models LGBM… and XGB…"
+    )
 
 
 def _check_roles(roles: Collection[str], known: Collection[str]) -> None:

@@ -32,7 +32,7 @@ from arboretum.textbook.gradient_scan import (
 )
 from arboretum.textbook.lightgbm import LGBMNode
 from arboretum.textbook.lightgbm_bins import BinnedTable, ColumnBins
-from arboretum.textbook.lightgbm_boosting import BundledTable, LGBMModel, LGBMRound
+from arboretum.textbook.lightgbm_boosting import BundledTable, LGBMRound, TextbookLGBM
 from arboretum.textbook.lightgbm_bounds import EFBExperiment, GossBound, GossExperiment
 from arboretum.textbook.lightgbm_sampling import Bundle, GossSample
 from arboretum.textbook.lightgbm_splits import LGBMCandidate
@@ -43,7 +43,7 @@ from arboretum.textbook.symmetric import LevelCut, LevelScan, SymmetricTree
 from arboretum.textbook.system_design import ColumnBlocks, LevelGrowth, Operations, SortingTime
 from arboretum.textbook.tables import LINES, Table, numbers, path_text, table
 from arboretum.textbook.taylor import TaylorStep
-from arboretum.textbook.xgboost import XGBModel, XGBNode, XGBRound
+from arboretum.textbook.xgboost import TextbookXGB, XGBNode, XGBRound
 from arboretum.textbook.xgboost_approximate import ApproximateTree
 from arboretum.textbook.xgboost_splits import XGBCandidate
 
@@ -118,7 +118,7 @@ def _(stage: Stage) -> Table:
 
 # ---------------------------------------------------------------------- XGBoost
 @table.register
-def _(model: XGBModel) -> Table:
+def _(model: TextbookXGB) -> Table:
     return table(list(model.rounds))
 
 
@@ -188,7 +188,7 @@ def _question(c: LGBMCandidate) -> str:
 
 
 @table.register
-def _(model: LGBMModel) -> Table:
+def _(model: TextbookLGBM) -> Table:
     return table(list(model.rounds))
 
 

@@ -1,4 +1,4 @@
-"""One tree for all classes of a boosting round, instead of one per class.
+"""Further reading: one tree for all classes of a boosting round, instead of one per class.
 
     boost_common       scores F = base; then every round
       groups             the classes fall into two groups, drawn at random

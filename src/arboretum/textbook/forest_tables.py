@@ -16,6 +16,7 @@ import numpy as np
 from arboretum.textbook.filling import Copy, Filling, FillingStep, Guess
 from arboretum.textbook.forest import Bag, TextbookForest
 from arboretum.textbook.forest_figures import Importance, Jackknife, OOBStep, OutOfBag
+from arboretum.textbook.isolation_forest import IsolationNode, IsolationScores
 from arboretum.textbook.proximities import MDS, Prototype
 from arboretum.textbook.shap import Addition, Attribution, Branching
 from arboretum.textbook.stacking import Stack
@@ -54,6 +55,28 @@ def _(oob: OutOfBag) -> Table:
         )
     )
     return Table(("row", "trees that never saw it", "sum of answers", "answer"), rows)
+
+
+@table.register
+def _(tree: IsolationNode) -> Table:
+    return Table(("node", "rows", "depth", "column", "cut", "path length"), tuple(_cuts(tree)))
+
+
+def _cuts(node: IsolationNode, path: str = "root") -> Iterator[tuple[Any, ...]]:
+    if node.left is None or node.right is None:
+        yield path, len(node.rows), node.depth, None, None, node.path_length
+        return
+    yield path, len(node.rows), node.depth, node.feature, node.threshold, None
+    below = "" if path == "root" else path
+    yield from _cuts(node.left, below + "L")
+    yield from _cuts(node.right, below + "R")
+
+
+@table.register
+def _(scores: IsolationScores) -> Table:
+    each = zip(scores.mean_path_length.tolist(), scores.scores.tolist())
+    rows = tuple((row, length, score) for row, (length, score) in enumerate(each))
+    return Table(("row", "mean path length", "score"), rows)
 
 
 @table.register

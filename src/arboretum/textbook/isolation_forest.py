@@ -3,7 +3,7 @@
     grow_isolation_tree     a random column, a random cut between its ends, and again, to depth ⌈log₂ ψ⌉
     average_path_length     c(n), the cuts that isolating a row of n takes on average
     path_of                 the cuts of a row: depth of its leaf + c(rows left in the leaf)
-    isolation_forest        many trees, each of ψ rows drawn without replacement
+    grow_isolation_forest   many trees, each of ψ rows drawn without replacement
     anomaly_scores          2^(-mean path length / c(ψ)), 1 for anomalies, 0.5 where all rows are alike
 
 An anomaly differs in some column, so a cut drawn between the smallest and the largest value often falls
@@ -30,8 +30,8 @@ __all__ = [
     "anomaly_scores",
     "average_path_length",
     "draw_cut",
+    "grow_isolation_forest",
     "grow_isolation_tree",
-    "isolation_forest",
     "path_of",
 ]
 
@@ -92,8 +92,9 @@ def average_path_length(n: ArrayLike) -> np.ndarray:
 def draw_cut(X: np.ndarray, rng: np.random.Generator) -> tuple[int, float] | None:
     """Draw a column that is not constant, and a cut between its ends; None if all rows are alike.
 
-    >>> draw_cut(np.array([[1.0, 5.0], [1.0, 7.0]]), np.random.default_rng(0))
-    (1, 6.273...)
+    >>> column, cut = draw_cut(np.array([[1.0, 5.0], [1.0, 7.0]]), np.random.default_rng(0))
+    >>> column, 5 < cut < 7
+    (1, True)
     """
     low, high = X.min(axis=0), X.max(axis=0)
     columns = np.flatnonzero(low < high)
@@ -136,7 +137,7 @@ def path_of(tree: IsolationNode, x: ArrayLike) -> list[IsolationNode]:
     return path
 
 
-def isolation_forest(
+def grow_isolation_forest(
     X: ArrayLike, n_trees: int = 100, sample: int = 256, seed: int = 0
 ) -> list[IsolationNode]:
     """Grow trees, each on ψ = ``sample`` rows drawn without replacement (all, if there are fewer)."""
@@ -151,7 +152,7 @@ def anomaly_scores(trees: list[IsolationNode], X: ArrayLike) -> IsolationScores:
     """Return path lengths and scores of rows.
 
     >>> X = np.append(np.random.default_rng(0).normal(size=300), 9.0)[:, None]
-    >>> found = anomaly_scores(isolation_forest(X, n_trees=50), X)
+    >>> found = anomaly_scores(grow_isolation_forest(X, n_trees=50), X)
     >>> int(found.scores.argmax()), round(found.expected, 3), bool(found.scores[-1] > 0.7)
     (300, 10.245, True)
     """

@@ -44,9 +44,9 @@ from arboretum.textbook.lightgbm_splits import LGBMSettings
 
 __all__ = [
     "BundledTable",
-    "LGBMModel",
     "LGBMRound",
     "LGBMRules",
+    "TextbookLGBM",
     "boost_lgbm",
     "bundle_table",
     "lgbm_derivatives",
@@ -185,7 +185,7 @@ class LGBMRound:
 
 
 @dataclass(frozen=True, eq=False)
-class LGBMModel:
+class TextbookLGBM:
     """The start and η times the trees of every round."""
 
     rules: LGBMRules
@@ -201,7 +201,7 @@ def boost_lgbm(
     settings: LGBMSettings | None = None,
     categorical: Collection[int] = (),
     sampler: Sampler | None = None,
-) -> LGBMModel:
+) -> TextbookLGBM:
     """Boost by LightGBM's rules and return all rounds.
 
     Parameters
@@ -247,7 +247,7 @@ def boost_lgbm(
         moves = [predict_lgbm(tree, table.X) for tree in trees]
         scores = scores + rules.learning_rate * np.column_stack(moves)  # (2d)
         rounds.append(LGBMRound(g, h, sample, trees, scores))
-    return LGBMModel(rules, start, table, tuple(rounds))
+    return TextbookLGBM(rules, start, table, tuple(rounds))
 
 
 def _sample(
@@ -260,7 +260,7 @@ def _sample(
     return goss(g, h, *rules.goss, random_state=rules.random_state + m)
 
 
-def predict_margin_lgbm(model: LGBMModel, X: ArrayLike) -> np.ndarray:
+def predict_margin_lgbm(model: TextbookLGBM, X: ArrayLike) -> np.ndarray:
     """Return the scores F, one column (per class)."""
     X = np.asarray(X, dtype=np.float64)
     scores = np.tile(model.start, (len(X), 1))
@@ -270,7 +270,7 @@ def predict_margin_lgbm(model: LGBMModel, X: ArrayLike) -> np.ndarray:
     return scores
 
 
-def predict_model_lgbm(model: LGBMModel, X: ArrayLike) -> np.ndarray:
+def predict_model_lgbm(model: TextbookLGBM, X: ArrayLike) -> np.ndarray:
     """Return numbers, probabilities of class 1, or a row of class probabilities per row."""
     F = predict_margin_lgbm(model, X)
     if model.rules.objective == "multiclass":

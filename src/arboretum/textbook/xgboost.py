@@ -52,7 +52,7 @@ from arboretum.textbook.xgboost_splits import (
 
 __all__ = [
     "OBJECTIVES",
-    "XGBModel",
+    "TextbookXGB",
     "XGBNode",
     "XGBRound",
     "base_margin",
@@ -303,7 +303,7 @@ class XGBRound:
 
 
 @dataclass(frozen=True, eq=False)
-class XGBModel:
+class TextbookXGB:
     """The sum of the base and of η times the trees of every round."""
 
     objective: str
@@ -321,7 +321,7 @@ def boost_xgb(
     eta: float = 0.3,
     base_score: float | None = None,
     settings: XGBSettings = DEFAULT,
-) -> XGBModel:
+) -> TextbookXGB:
     """Boost: every round's trees are grown where the scores stand, and move them by η.
 
     Parameters
@@ -350,10 +350,10 @@ def boost_xgb(
         moves = np.column_stack([predict_tree_xgb(tree, X) for tree in trees])
         scores = scores + eta * moves  # (2c)
         rounds.append(XGBRound(g, h, trees, scores))
-    return XGBModel(objective, eta, base, tuple(rounds))
+    return TextbookXGB(objective, eta, base, tuple(rounds))
 
 
-def predict_margin_xgb(model: XGBModel, X: ArrayLike) -> np.ndarray:
+def predict_margin_xgb(model: TextbookXGB, X: ArrayLike) -> np.ndarray:
     """Return the scores F, one column (per class).
 
     >>> model = boost_xgb([[1.0], [2.0]], [3.0, 5.0], n_rounds=1, eta=1.0)
@@ -367,7 +367,7 @@ def predict_margin_xgb(model: XGBModel, X: ArrayLike) -> np.ndarray:
     return scores
 
 
-def predict_xgb(model: XGBModel, X: ArrayLike) -> np.ndarray:
+def predict_xgb(model: TextbookXGB, X: ArrayLike) -> np.ndarray:
     """Return numbers, probabilities of class 1, or a row of class probabilities per row.
 
     >>> model = boost_xgb([[1.0], [2.0]], [0, 1], objective="binary:logistic",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import itertools
+import threading
+from time import perf_counter, sleep
 from types import SimpleNamespace
 
 import numpy as np
@@ -287,6 +289,24 @@ def test_an_interrupt_before_the_first_member_keeps_nothing(monkeypatch):
     assert not hasattr(model, "ensemble_")
 
 
+def test_an_interrupt_ends_the_work_of_other_threads():
+    time, begun, ended = FitTime(None), threading.Event(), []
+
+    def work(_):
+        if threading.current_thread() is threading.main_thread():
+            assert begun.wait(10)
+            raise KeyboardInterrupt
+        begun.set()
+        began = perf_counter()
+        while not time.is_over() and perf_counter() - began < 10:
+            sleep(0.001)
+        ended.append(time.is_over())
+
+    with pytest.raises(KeyboardInterrupt):
+        fitting.on_threads(work, 2, 2, time)
+    assert ended == [True]
+
+
 def test_progress_counts_trials_and_members():
     from arboretum.base.rounds import listening
 
@@ -333,6 +353,12 @@ def test_other_bad_input():
         classifier().fit(X, NUMBER > 0, eval_set=(X, np.full(300, "?")))
     with pytest.raises(DataError, match="needs at least 19 held-out rows"):
         regressor().fit(X[:12], NUMBER[:12]).predict_interval(X)
+
+
+def test_the_name_of_a_target_is_refused():
+    table = pd.DataFrame(X).assign(y=NUMBER)
+    with pytest.raises(DataError, match=r"needs y as an array, .* name 'y': .*drop\(columns='y'\)"):
+        regressor().fit(table, "y")
 
 
 def test_streams_are_refused(tmp_path):

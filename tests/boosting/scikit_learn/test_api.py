@@ -88,7 +88,7 @@ BAD = [
     ({"interaction_cst": [0, 1]}, "must be a sequence of tuples or lists"),
     ({"interaction_cst": [{0, 9}]}, r"\[0, 4\], specifying the position"),
     ({"interaction_cst": "triples"}, "'interaction_cst' parameter of .* must be"),
-    ({"monotonic_cst": [1, 0]}, r"has shape \(2,\) but the input data X has 5"),
+    ({"monotonic_cst": [1, 0]}, r"has shape 2 but the input data X has 5"),
     ({"monotonic_cst": {"a": 1}}, "was not fitted on data with feature names"),
     ({"categorical_features": [7]}, "categorical_features"),
 ]

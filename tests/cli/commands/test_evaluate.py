@@ -137,6 +137,14 @@ def test_unseen_categories_are_a_warning_in_one_line(csv, tmp_path):
 
 
 # ---------------------------------------------------------------------- bad input
+@pytest.mark.parametrize("command", ["evaluate", "report", "explain"])
+def test_a_model_without_a_target(command, csv, tmp_path):
+    arboretum.IsolationForest(n_estimators=5).fit([[1.0], [2.0]]).save(tmp_path / "m.arb")
+    code, line = fails(command, tmp_path / "m.arb", csv("x,y\n1,a\n2,b\n"))
+    assert code == 2
+    assert "IsolationForest learns without a target: predict, show and describe take it" in line
+
+
 def test_a_model_that_does_not_know_its_target(shelf, csv, tmp_path):
     table = csv("x,y\n1,a\n2,b\n")
     arboretum.DecisionTreeClassifier().fit([[1], [2]], ["a", "b"]).save(tmp_path / "m.arb")

@@ -15,19 +15,13 @@ from functools import partial
 
 import numpy as np
 
-from arboretum.boosting.averaged.settings import (
-    COMMON,
-    PLAIN,
-    RANDOM_CUTS,
-    SYMMETRIC,
-    Settings,
-)
+from arboretum.boosting.averaged.settings import COMMON, PLAIN, RANDOM_CUTS, SYMMETRIC, Settings
 from arboretum.boosting.averaged.statistics_table import statistics_table
 from arboretum.boosting.averaged.target_statistics import columns_of_many_levels, find_statistics
 from arboretum.boosting.loss.objective import Objective
 from arboretum.boosting.second_order.booster import Booster
 from arboretum.boosting.second_order.draws import share_of
-from arboretum.boosting.second_order.recipe import MANY, BoostPlan, Recipe, TrainingTable
+from arboretum.boosting.second_order.recipe import MANY, NO_RULES, BoostPlan, Recipe, TrainingTable
 from arboretum.boosting.second_order.tables import BinnedTable, Draws, Histograms, SharedTable
 from arboretum.data.matrix import SparseMatrix
 from arboretum.engine.second_order.score import SplitRules
@@ -133,13 +127,8 @@ def _plan(
 
 
 def _rules(kind: str, settings: Settings, n_features: int) -> SplitRules:
-    plain = SplitRules(
-        l1=0.0,
+    plain = NO_RULES._replace(
         l2=settings.l2,
-        max_delta_step=0.0,
-        path_smooth=0.0,
-        min_gain=0.0,
-        reach_gain=False,
         min_weight=1e-3,
         min_rows=float(settings.min_rows),
         cat_l2=10.0,
@@ -148,10 +137,7 @@ def _rules(kind: str, settings: Settings, n_features: int) -> SplitRules:
         max_cat_threshold=32,
         max_onehot=3,
         min_group=100.0,
-        max_depth=MANY,
         max_leaves=settings.num_leaves,
-        depth_first=False,
-        level_columns=0,
         node_columns=_drawn(settings.node_share, n_features),
     )
     if kind == RANDOM_CUTS:

@@ -28,12 +28,7 @@ from arboretum.boosting.averaged.folds import (
     random_folds,
     rows_folds,
 )
-from arboretum.boosting.averaged.members import (
-    AveragedMember,
-    PlannedMember,
-    average,
-    members_of,
-)
+from arboretum.boosting.averaged.members import AveragedMember, PlannedMember, average, members_of
 from arboretum.boosting.averaged.settings import QUALITIES, Settings, settings_for
 from arboretum.boosting.names.find import find_metrics, find_objective
 from arboretum.boosting.second_order.boosted_model import BoostedModel
@@ -106,10 +101,8 @@ class BoostedTrees(BoostedModel):
         """Fit; the arguments are those of `fit`."""
         self._check_parameters()
         class_weight = getattr(self, "class_weight", None)
-        time, given = (
-            FitTime(self.time_limit),
-            GivenTable(X, y, sample_weight, class_weight=class_weight),
-        )
+        time = FitTime(self.time_limit)
+        given = GivenTable(X, y, sample_weight, class_weight=class_weight)
         for name in ("interrupted_", *self._learned):
             self.__dict__.pop(name, None)
         seed = seed_of(self.random_state)
@@ -348,9 +341,9 @@ def _choices(fitted: Fitted, settings: Settings, n_rows: int, dates: list[Choice
 def _members_line(wanted: list[PlannedMember], grown: list[int], interrupted: bool) -> Choice:
     """Return what became of the members of a kind; ``grown`` are the rounds of those there are."""
     most = wanted[0].rounds
-    rounds = (
-        f"{most} rounds" if min(grown, default=most) == most else f"{min(grown)} of {most} rounds"
-    )
+    rounds = f"{most} rounds"
+    if min(grown, default=most) < most:
+        rounds = f"{min(grown)} of {rounds}"
     why = "all rows are learned from"
     if len(grown) < len(wanted):
         why = "Ctrl-C" if interrupted else "time was over"

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from arboretum.base.progress import Pace
 
@@ -48,6 +50,15 @@ class FitTime:
     def halt(self) -> None:
         """End all work after the round under way: another thread failed, or Ctrl-C."""
         self._halted.set()
+
+    @contextmanager
+    def halted_by_errors(self) -> Iterator[None]:
+        """Halt if this context ends with an error or Ctrl-C."""
+        try:
+            yield
+        except BaseException:
+            self.halt()
+            raise
 
     def share_is_over(self, share: float, began: float, turn: int, turns: int) -> bool:
         """Return True if the work of a turn has had its part of a share of the time.

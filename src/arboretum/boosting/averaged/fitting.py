@@ -176,8 +176,12 @@ def _grow_members(
 
 def on_threads(work: Callable[[int], Any], count: int, threads: int, time: FitTime) -> None:
     """Call ``work`` for every number; an error or Ctrl-C ends what other threads do."""
-    try:
-        parallel.run(work, range(count), threads)
-    except BaseException:
-        time.halt()
-        raise
+
+    def halting(
+        number: int,
+    ) -> None:  # `parallel.run` raises only after the other threads have ended
+        with time.halted_by_errors():
+            work(number)
+
+    with time.halted_by_errors():  # Ctrl-C while it waits for them
+        parallel.run(halting, range(count), threads)

@@ -58,8 +58,8 @@ class CallbackEnv(NamedTuple):
     Attributes
     ----------
     model : Running
-        The model in the making; ``model.reset_parameter({...})`` changes parameters. What a callback sets on
-        it is set on `booster_` after the fit.
+        The model during training; ``model.reset_parameter({...})`` changes parameters. What a callback sets
+        on it is set on `booster_` after the fit.
     params : dict
         All parameters of the estimator.
     iteration, begin_iteration, end_iteration : int
@@ -264,7 +264,7 @@ def _line(m: int, results: Iterable[Result]) -> str:
 
 @dataclass
 class Running:
-    """A model in the making, as callbacks see it."""
+    """A model during training, as callbacks see it."""
 
     watch: Watch
     change: Callable[[Watch, dict[str, Any]], None]
@@ -284,7 +284,7 @@ class Running:
 
     @property
     def boosters(self) -> list[Running]:
-        """The models in the making: this one. LightGBM's own `reset_parameter` changes them."""
+        """The models during training: this one. LightGBM's own `reset_parameter` changes them."""
         return [self]
 
 

@@ -92,11 +92,11 @@ class LGBMAnswers(PeerNames, BoostedModel):
             return found.reshape(len(found), -1)
         # the first tree includes the base, as in LightGBM
         shift = self.ensemble_.base if start and not self.ensemble_.averaged else 0.0
-        hasty = self._early_stop(**options)
-        if hasty is None:
+        looks = self._early_stop(**options)
+        if looks is None:
             margin = self._margin(X, start, end) - shift
         else:
-            margin = self._until_clear(self._encode(X), self._part(start, end), shift, *hasty)
+            margin = self._until_clear(self._encode(X), self._part(start, end), shift, *looks)
         return squeezed(margin) if raw_score else turn(margin)
 
     def _early_stop(

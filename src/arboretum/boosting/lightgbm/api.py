@@ -18,7 +18,6 @@ import numpy as np
 
 from arboretum.boosting.lightgbm.model import LGBMModel
 from arboretum.boosting.lightgbm.parameters import ATTRIBUTES
-from arboretum.boosting.lightgbm.tables import Evaluation, FitArguments, by_output
 from arboretum.boosting.loss.user import UserObjective
 from arboretum.boosting.second_order.boosted_model import (
     BoostedClassifier,
@@ -26,7 +25,6 @@ from arboretum.boosting.second_order.boosted_model import (
     BoostedRegressor,
     squeezed,
 )
-from arboretum.boosting.second_order.fit import GivenTable
 from arboretum.data.checks import warn_caller
 from arboretum.errors import DataError
 
@@ -112,15 +110,7 @@ class LGBMRegressor(BoostedRegressor, LGBMModel):
         -------
         self
         """
-        training = GivenTable(X, y, sample_weight, by_output(init_score, y))
-        evaluated = Evaluation(
-            eval_set, eval_names, eval_sample_weight, None, eval_init_score, None, eval_X, eval_y
-        )
-        arguments = FitArguments(
-            eval_metric, feature_name, categorical_feature, callbacks, init_model,
-            (save_snapshot, snapshot_every, resume),
-        )  # fmt: skip
-        return self._boost(training, evaluated.tables(training), arguments)
+        return self._boost(locals())
 
 
 class LGBMClassifier(BoostedClassifier, LGBMModel):
@@ -178,18 +168,7 @@ class LGBMClassifier(BoostedClassifier, LGBMModel):
         X, y, …
             As for `LGBMRegressor.fit`; ``y`` may be any labels.
         """
-        training = GivenTable(
-            X, y, sample_weight, by_output(init_score, y), class_weight=self.class_weight
-        )
-        evaluated = Evaluation(
-            eval_set, eval_names, eval_sample_weight, eval_class_weight, eval_init_score, None,
-            eval_X, eval_y,
-        )  # fmt: skip
-        arguments = FitArguments(
-            eval_metric, feature_name, categorical_feature, callbacks, init_model,
-            (save_snapshot, snapshot_every, resume),
-        )  # fmt: skip
-        return self._boost(training, evaluated.tables(training), arguments)
+        return self._boost(locals())
 
     # ------------------------------------------------------------------ predictions
     def _predicted(self, margin: np.ndarray) -> np.ndarray:
@@ -290,13 +269,4 @@ class LGBMRanker(BoostedRanker, LGBMModel):
         """
         if group is None:
             raise DataError("ranking needs groups: give group, the number of rows of each")
-        training = GivenTable(X, y, sample_weight, by_output(init_score, y), np.asarray(group))
-        evaluated = Evaluation(
-            eval_set, eval_names, eval_sample_weight, None, eval_init_score, eval_group, eval_X,
-            eval_y,
-        )  # fmt: skip
-        arguments = FitArguments(
-            eval_metric, feature_name, categorical_feature, callbacks, init_model,
-            (save_snapshot, snapshot_every, resume), eval_at,
-        )  # fmt: skip
-        return self._boost(training, evaluated.tables(training), arguments)
+        return self._boost(locals())

@@ -293,9 +293,7 @@ class LGBMBooster:
     def _tree(self, t: int) -> tuple[Tree, np.ndarray]:
         """Return a tree and what each of its nodes adds to the score."""
         ensemble = self.model.ensemble_
-        tree, output = ensemble.trees[t], ensemble.output_of(t)
-        base = ensemble.base[output] if ensemble.averaged or t < ensemble.per_round else 0.0
-        return tree, tree.value[:, 0, 0] * ensemble.weights[t] + base
+        return ensemble.trees[t], ensemble.values_of(t, with_base=True)[:, 0, 0]
 
     def _lines(self, t: int) -> list[dict[str, Any]]:
         tree, value = self._tree(t)
@@ -331,10 +329,7 @@ class LGBMBooster:
         by_set = tree.kind[node] == SUBSET
         threshold: Any = float(tree.threshold[node])
         if by_set:
-            start = int(tree.bits_start[node])
-            known = enumerate(column.categories or ())
-            members = [c for k, c in known if tree.bits[start + (k >> 5)] >> np.uint32(k & 31) & 1]
-            threshold = "||".join(str(one) for one in members)
+            threshold = "||".join(map(str, tree.categories_of(int(tree.bits_start[node]), f)[0]))
         side = "left" if tree.missing_child[node] == 0 else "right"
         return {
             "split_feature": self.model.feature_name_[f],

@@ -15,12 +15,7 @@ from arboretum.boosting.callbacks.lightgbm_callbacks import Calls, early_stoppin
 from arboretum.boosting.lightgbm import recipe as recipes
 from arboretum.boosting.lightgbm.answers import LGBMAnswers
 from arboretum.boosting.lightgbm.parameters import ALIASES, ATTRIBUTES, PARAMETERS, PASSED
-from arboretum.boosting.lightgbm.tables import (
-    Evaluation,
-    FitArguments,
-    by_output,
-    category_settings,
-)
+from arboretum.boosting.lightgbm.tables import FitArguments, category_settings
 from arboretum.boosting.second_order.fit import FitRequest, GivenTable, requested_snapshot, seed_of
 from arboretum.data.checks import warn_caller
 from arboretum.data.target import numbers
@@ -58,9 +53,7 @@ class LGBMModel(LGBMAnswers):
     dialect: ClassVar[str] = "lightgbm"
     target: ClassVar[str] = "any"  # "classes", "numbers" or "orders"
     usual_objective: ClassVar[str] = ""
-    _cover: ClassVar[str] = (
-        "count"  # LightGBM's contributions use counts of rows, not their weights
-    )
+    _cover: ClassVar[str] = "count"  # of rows, not their weights, in contributions
     _aliases: ClassVar = ALIASES
     _passed: ClassVar = PASSED
     _later: ClassVar = {
@@ -72,16 +65,10 @@ class LGBMModel(LGBMAnswers):
     }
     _parameters: ClassVar = PARAMETERS
     _attributes: ClassVar = ATTRIBUTES
-    _free_to_change: ClassVar = frozenset(
-        {
-            "deterministic",
-            "force_col_wise",
-            "force_row_wise",
-            "histogram_pool_size",
-            "importance_type",
-            "unseen",
-        }
-    )
+    _free_to_change: ClassVar = frozenset({
+        "deterministic", "force_col_wise", "force_row_wise", "histogram_pool_size", "importance_type",
+        "unseen",
+    })  # fmt: skip
 
     def __init__(  # one argument per parameter: scikit-learn reads the signature
         self,
@@ -208,32 +195,24 @@ class LGBMModel(LGBMAnswers):
                 "LGBMModel has no usual objective: give objective=, or use LGBMRegressor, LGBMClassifier or "
                 "LGBMRanker"
             )
-        groups = None if group is None else np.asarray(group)
-        training = GivenTable(X, y, sample_weight, by_output(init_score, y), groups)
-        evaluated = Evaluation(
-            eval_set, eval_names, eval_sample_weight, None, eval_init_score, eval_group,
-            eval_X, eval_y,
-        )  # fmt: skip
-        arguments = FitArguments(
-            eval_metric, feature_name, categorical_feature, callbacks, init_model
-        )
-        return self._boost(training, evaluated.tables(training), arguments)
+        return self._boost(locals())
 
     def _labels(self, y: Any, n_rows: int) -> np.ndarray:
         values, _ = numbers(y, n_rows=n_rows, estimator_name=type(self).__name__)
         return np.ascontiguousarray(values[:, 0])
 
-    def _boost(
-        self, training: GivenTable, held_out: list[GivenTable], arguments: FitArguments
-    ) -> Self:
-        """Check the arguments, learn, and keep LightGBM's attributes of a fit."""
+    def _boost(self, given: dict[str, Any]) -> Self:
+        """Check the arguments of `fit`, learn, and keep LightGBM's attributes of a fit."""
+        arguments = FitArguments(**{name: one for name, one in given.items() if name != "self"})
+        training = arguments.training(self.class_weight)
+        held_out = arguments.held_out(training)
         self._warn_of_other_names()
         self._check_parameters()
         if recipes.is_forest(self) and training.base_margin is not None:
             raise ParameterError("boosting_type='rf' takes no init_score")
-        given = [own_callback(one) for one in arguments.callbacks or ()]
-        arguments = replace(arguments, callbacks=given)
-        others = [one for one in given if not isinstance(one, early_stopping)]
+        callbacks = [own_callback(one) for one in arguments.callbacks or ()]
+        arguments = replace(arguments, callbacks=callbacks)
+        others = [one for one in callbacks if not isinstance(one, early_stopping)]
         named = self.get_params(deep=False) if others else {}  # only callbacks read them
         calls = Calls(others, named, int(self.n_estimators), recipes.Changing(self))
         recipe = partial(
@@ -253,7 +232,9 @@ class LGBMModel(LGBMAnswers):
                     callbacks=[calls],
                     earlier=self._earlier(arguments.init_model),
                     absent=0.0 if self.zero_as_missing else None,
-                    snapshot=requested_snapshot(*arguments.snapshot),
+                    snapshot=requested_snapshot(
+                        arguments.save_snapshot, arguments.snapshot_every, arguments.resume
+                    ),
                     sample=recipes.bin_sample(self, seed_of(self.random_state)),
                     bar=(self.verbosity or 0) >= 2,
                 )

@@ -124,8 +124,7 @@ PARAMETERS = {
     ),
     "max_depth": Parameter(_WHOLE, "Maximum depth; 0 or less for no limit."),
     "learning_rate": Parameter(
-        _POSITIVE,
-        "Factor of every tree's values; also ``eta``. Without effect on a forest.",
+        _POSITIVE, "Factor of every tree's values; also ``eta``. Without effect on a forest."
     ),
     "n_estimators": Parameter(
         p.integer(1), "Number of rounds; also ``num_iterations``, ``num_boost_round``."
@@ -179,8 +178,7 @@ PARAMETERS = {
         "which then count for more.",
     ),
     "top_rate": Parameter(
-        _RATE,
-        "GOSS: share of the rows kept; the first 1/learning_rate rounds use all rows.",
+        _RATE, "GOSS: share of the rows kept; the first 1/learning_rate rounds use all rows."
     ),
     "other_rate": Parameter(_SHARE, "GOSS: share drawn of the rest."),
     "pos_bagging_fraction": Parameter(

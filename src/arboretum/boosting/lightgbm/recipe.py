@@ -19,7 +19,7 @@ from arboretum.boosting.names.lightgbm import LIGHTGBM
 from arboretum.boosting.second_order.constraints import interaction_groups, monotone_signs
 from arboretum.boosting.second_order.dart import Dart
 from arboretum.boosting.second_order.draws import share_of
-from arboretum.boosting.second_order.recipe import MANY, BoostPlan, Recipe
+from arboretum.boosting.second_order.recipe import MANY, NO_RULES, BoostPlan, Recipe
 from arboretum.boosting.second_order.tables import Draws, Histograms
 from arboretum.engine.second_order.score import SplitRules
 from arboretum.errors import DataError, ParameterError
@@ -263,13 +263,12 @@ def make_plan(model: Any, schema: Schema, seed: int, n_jobs: int) -> BoostPlan:
 
 def _rules(model: Any, n_features: int) -> SplitRules:
     smooth = float(model.path_smooth)
-    return SplitRules(
+    return NO_RULES._replace(
         l1=float(model.reg_alpha),
         l2=float(model.reg_lambda),
         max_delta_step=max(float(model.max_delta_step), 0.0),
         path_smooth=smooth,
         min_gain=float(model.min_split_gain),
-        reach_gain=False,
         min_weight=float(model.min_child_weight),
         min_rows=float(max(model.min_child_samples, 2 if smooth else 1)),
         cat_l2=float(model.cat_l2),
@@ -280,8 +279,6 @@ def _rules(model: Any, n_features: int) -> SplitRules:
         min_group=float(model.min_data_per_group),
         max_depth=int(model.max_depth) if model.max_depth > 0 else MANY,
         max_leaves=int(model.num_leaves),
-        depth_first=False,
-        level_columns=0,
         node_columns=_by_node(model, n_features),
         random_cuts=bool(model.extra_trees),
         cut_seed=int(model.extra_seed),

@@ -11,36 +11,44 @@ import numpy as np
 from arboretum.boosting.second_order.fit import GivenTable
 from arboretum.errors import DataError, ParameterError
 
-__all__ = ["Evaluation", "FitArguments", "by_output", "category_settings", "column_names"]
+__all__ = ["FitArguments", "by_output", "category_settings", "column_names"]
 
 
 @dataclass(frozen=True)
 class FitArguments:
-    """The arguments of a fit besides its tables."""
+    """The arguments of a fit; those of evaluation tables have one entry per table, or are None."""
 
-    eval_metric: Any = None
-    feature_name: Any = "auto"
-    categorical_feature: Any = "auto"
-    callbacks: Sequence[Any] | None = None
-    init_model: Any = None
-    snapshot: tuple[Any, Any, Any] = (None, 10, False)
-    eval_at: Any = None
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """The arguments of `fit` that begin with ``eval_``; each has one entry per table, or is None."""
-
+    X: Any = None
+    y: Any = None
+    sample_weight: Any = None
+    init_score: Any = None
+    group: Any = None
     eval_set: Any = None
     eval_names: Any = None
     eval_sample_weight: Any = None
     eval_class_weight: Any = None
     eval_init_score: Any = None
     eval_group: Any = None
+    eval_metric: Any = None
+    eval_at: Any = None
+    feature_name: Any = "auto"
+    categorical_feature: Any = "auto"
+    callbacks: Sequence[Any] | None = None
+    init_model: Any = None
     eval_X: Any = None
     eval_y: Any = None
+    save_snapshot: Any = None
+    snapshot_every: int = 10
+    resume: Any = False
 
-    def tables(self, training: GivenTable) -> list[GivenTable]:
+    def training(self, class_weight: Any) -> GivenTable:
+        """Return the training table."""
+        groups = None if self.group is None else np.asarray(self.group)
+        score = by_output(self.init_score, self.y)
+        weight = self.sample_weight
+        return GivenTable(self.X, self.y, weight, score, groups, class_weight=class_weight)
+
+    def held_out(self, training: GivenTable) -> list[GivenTable]:
         """Return the tables; that of the training rows is named "training", others "valid_0", …"""
         given = any(one is not None for one in (self.eval_set, self.eval_X, self.eval_y))
         if training.groups is not None and given and self.eval_group is None:

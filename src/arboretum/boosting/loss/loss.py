@@ -46,9 +46,8 @@ class Loss:
     domain: str = "any"  # valid labels: a key of the table of domains below
     classifies: bool = False
     leaf_step: ClassVar[Any] = None  # or a function of (y, F, w, convention) of one leaf
-    factor: ClassVar[float] = (
-        1.0  # factor of the scores shown: scikit-learn leaves out the ½ of two losses
-    )
+    # factor of the scores shown: scikit-learn leaves out the ½ of two losses
+    factor: ClassVar[float] = 1.0
 
     @property
     def settings(self) -> tuple[float, ...]:

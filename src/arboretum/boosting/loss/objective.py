@@ -273,9 +273,8 @@ class LossObjective(Objective):
                 for gk, hk in zip(g, h):
                     kernels.weigh(weight[lo:hi], gk[lo:hi], hk[lo:hi])
 
-        width = (
-            self.n_outputs if self.loss.kernel == "softmax" else 1
-        )  # outputs that are read together
+        # outputs that are read together
+        width = self.n_outputs if self.loss.kernel == "softmax" else 1
         pieces = parallel.blocks(len(y), -(-len(y) * width // _BLOCK))
         parallel.run(lambda piece: write(*piece), pieces, n_jobs)
 

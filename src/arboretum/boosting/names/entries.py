@@ -133,10 +133,7 @@ class Dialect:
         return self.objective_entry(objective).predicts
 
     def find_objective(
-        self,
-        objective: str | Callable[..., Any],
-        n_classes: int | None = None,
-        **parameters: Any,
+        self, objective: str | Callable[..., Any], n_classes: int | None = None, **parameters: Any
     ) -> Objective:
         """Return the objective for a name, or for a user's function; see `find.find_objective`."""
         settings = self.check_settings("objectives", parameters)
@@ -195,10 +192,8 @@ class Dialect:
 
 
 def _check_class_weights(objective: str, entry: ObjectiveEntry, settings: Settings) -> None:
-    balanced, weighed = (
-        settings.get("is_unbalance", False),
-        settings.get("scale_pos_weight", 1) != 1,
-    )
+    balanced = settings.get("is_unbalance", False)
+    weighed = settings.get("scale_pos_weight", 1) != 1
     if balanced and weighed:
         raise ParameterError("give is_unbalance or scale_pos_weight, not both")
     if (balanced or weighed) and not entry.weighs_classes:

@@ -18,13 +18,7 @@ from arboretum.boosting.names.scikit_learn import SCIKIT_LEARN
 from arboretum.boosting.names.xgboost import XGBOOST
 from arboretum.errors import ModelFileError, ParameterError
 
-__all__ = [
-    "default_metric",
-    "find_metrics",
-    "find_objective",
-    "objective_from_state",
-    "predicts",
-]
+__all__ = ["default_metric", "find_metrics", "find_objective", "objective_from_state", "predicts"]
 
 DIALECTS = {one.name: one for one in (XGBOOST, LIGHTGBM, SCIKIT_LEARN)}
 

@@ -151,8 +151,7 @@ class HistModel(BoostedModel):
         if self._sets_aside:
             learn, aside = self._set_aside(table.y)
             of_rows = {TRAINING: kept[learn], VALIDATION: kept[aside]}
-            self._aside = _some_rows(table, aside)
-            table = _some_rows(table, learn)
+            self._aside, table = table.take(aside), table.take(learn)
         if scores is not None and not scores.by_loss:
             for name, rows in of_rows.items():
                 scores.X[name] = take_rows(as_view(given.X), rows)
@@ -278,8 +277,3 @@ def _drawn_seed(random_state: Any) -> int:
         return seed_from(random_state) % 2**32
     random = check_random_state(random_state)
     return int(random.randint(np.iinfo(np.uint32).max, dtype="u8"))
-
-
-def _some_rows(table: TrainingTable, rows: np.ndarray) -> TrainingTable:
-    weight = None if table.weight is None else table.weight[rows]
-    return replace(table, matrix=table.matrix.take(rows), y=table.y[rows], weight=weight)

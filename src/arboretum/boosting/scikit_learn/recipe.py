@@ -10,7 +10,7 @@ import numpy as np
 
 from arboretum.boosting.names.scikit_learn import SCIKIT_LEARN
 from arboretum.boosting.second_order.constraints import interaction_groups
-from arboretum.boosting.second_order.recipe import MANY, BoostPlan, Recipe
+from arboretum.boosting.second_order.recipe import MANY, NO_RULES, BoostPlan, Recipe
 from arboretum.boosting.second_order.tables import Draws, Histograms
 from arboretum.engine.second_order.score import SplitRules
 from arboretum.errors import DataError, ParameterError
@@ -26,10 +26,7 @@ __all__ = ["make_recipe"]
 
 _LEAST_HESSIAN = 1e-3  # of a side
 _FEW = 10.0  # rows of a category that takes part in an order, and the smoothing of its place
-_LABELS = {
-    "gamma": "strictly positive y.",
-    "poisson": "non-negative y and sum(y) > 0.",
-}
+_LABELS = {"gamma": "strictly positive y.", "poisson": "non-negative y and sum(y) > 0."}
 
 
 def make_recipe(model: HistModel, training: TrainingTable, seed: int, n_jobs: int) -> Recipe:
@@ -73,25 +70,14 @@ def _objective(model: HistModel, training: TrainingTable) -> Objective:
 def _rules(model: HistModel, n_features: int) -> SplitRules:
     drawn = math.ceil(model.max_features * n_features)
     least = int(model.min_samples_leaf)
-    return SplitRules(
-        l1=0.0,
+    return NO_RULES._replace(
         l2=float(model.l2_regularization),
-        max_delta_step=0.0,
-        path_smooth=0.0,
-        min_gain=0.0,
-        reach_gain=False,
         min_weight=_LEAST_HESSIAN,
         min_rows=float(least) if least > 1 else 0.0,  # estimates may round a light row down to none
-        cat_l2=0.0,
         cat_smooth=_FEW,
         cat_min_rows=_FEW,
-        max_cat_threshold=MANY,
-        max_onehot=0,
-        min_group=0.0,
         max_depth=MANY if model.max_depth is None else int(model.max_depth),
         max_leaves=MANY if model.max_leaf_nodes is None else int(model.max_leaf_nodes),
-        depth_first=False,
-        level_columns=0,
         node_columns=drawn if drawn < n_features else 0,
         gaps_in_order=True,
     )

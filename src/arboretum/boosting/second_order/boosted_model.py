@@ -270,10 +270,7 @@ class BoostedModel(Interruptible, Explains, Estimator):
             for metric, values in metrics.items()
         }
         history = replace(
-            found.history,
-            n_rounds=self.ensemble_.n_rounds,
-            end=self._best_end,
-            curves=curves,
+            found.history, n_rounds=self.ensemble_.n_rounds, end=self._best_end, curves=curves
         )
         steps: dict[str, Callable[..., Any]] = {
             "labels": twin._labels,

@@ -94,10 +94,8 @@ class Booster:
         self.rows = rows_of(self.objective, training, start, self.plan, table)
         self._compiled = self.objective.compiled(training.y)
         if training.earlier is not None:
-            self.trees, self.weights = (
-                list(training.earlier.trees),
-                training.earlier.weights.tolist(),
-            )
+            self.trees = list(training.earlier.trees)
+            self.weights = training.earlier.weights.tolist()
         if recipe.table.follows == "first":
             self._write_derivatives(0)
             self._make_table()

@@ -35,9 +35,8 @@ class Dart:
     weighted: bool = False  # rounds are drawn by their trees' weights
     normalize: str = "tree"  # "tree", "forest" or "lightgbm"
     seed: int = 4
-    in_order: bool = (
-        False  # beyond the limit the oldest rounds are dropped, and the limit lowers the rate
-    )
+    # beyond the limit the oldest rounds are dropped, and the limit lowers the rate
+    in_order: bool = False
     whole: float = 1.0  # weight of rounds that were never dropped, where the limit lowers the rate
 
     def shares(self, dropped: int, learning_rate: float) -> tuple[float, float]:

@@ -20,7 +20,7 @@ from arboretum.boosting.metric.evaluation_set import EvaluationSet
 from arboretum.boosting.second_order.recipe import LabelledTable, Recipe, TrainingTable
 from arboretum.data.matrix import DenseMatrix, FrameMatrix, SparseMatrix
 from arboretum.errors import DataError, ParameterError
-from arboretum.grow.bins.in_parts import TableInParts, answers_of
+from arboretum.grow.bins.in_parts import answers_of
 from arboretum.predict.ensemble import Ensemble
 
 if TYPE_CHECKING:
@@ -131,16 +131,7 @@ def rows_that_count(table: TrainingTable) -> TrainingTable:
     w = table.weight
     if w is None or w.all() or table.groups is not None:
         return table
-    some = np.flatnonzero(w)
-    margin = table.base_margin
-    if margin is not None:
-        margin = np.asarray(margin).reshape(len(w), -1)[some]
-    matrix = table.matrix
-    kept = matrix.keep(some) if isinstance(matrix, TableInParts) else matrix.take(some)
-    return replace(
-        table, matrix=kept, y=table.y[some], weight=w[some], base_margin=margin,
-        is_complete=False,
-    )  # fmt: skip
+    return replace(table.take(np.flatnonzero(w)), is_complete=False)
 
 
 def with_missing(matrix: Matrix, schema: Schema, absent: float | None) -> Matrix:

@@ -10,13 +10,14 @@ the estimator is not read again: every difference between XGBoost and LightGBM i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from arboretum.boosting.second_order.dart import Dart
 from arboretum.engine.second_order.score import SplitRules
+from arboretum.grow.bins.in_parts import TableInParts
 from arboretum.grow.histogram import POOL
 
 if TYPE_CHECKING:
@@ -26,9 +27,14 @@ if TYPE_CHECKING:
     from arboretum.data.schema import Schema
     from arboretum.predict.ensemble import Ensemble
 
-__all__ = ["MANY", "BoostPlan", "LabelledTable", "Recipe", "TrainingTable"]
+__all__ = ["MANY", "NO_RULES", "BoostPlan", "LabelledTable", "Recipe", "TrainingTable"]
 
 MANY = 1 << 30  # depth or number of leaves without a limit
+NO_RULES = SplitRules(  # every split is allowed; recipes replace what they limit
+    l1=0.0, l2=0.0, max_delta_step=0.0, path_smooth=0.0, min_gain=0.0, reach_gain=False, min_weight=0.0,
+    min_rows=0.0, cat_l2=0.0, cat_smooth=0.0, cat_min_rows=0.0, max_cat_threshold=MANY, max_onehot=0,
+    min_group=0.0, max_depth=MANY, max_leaves=MANY, depth_first=False, level_columns=0, node_columns=0,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -117,3 +123,12 @@ class TrainingTable(LabelledTable):
     n_classes: int | None = field(default=None, kw_only=True)
     earlier: Ensemble | None = field(default=None, kw_only=True)
     is_complete: bool = field(default=True, kw_only=True)
+
+    def take(self, rows: np.ndarray) -> TrainingTable:
+        """Return the table of some rows, without groups."""
+        matrix, weight, margin = self.matrix, self.weight, self.base_margin
+        if margin is not None:
+            margin = np.asarray(margin).reshape(len(self.y), -1)[rows]
+        kept = matrix.keep(rows) if isinstance(matrix, TableInParts) else matrix.take(rows)
+        weight = None if weight is None else weight[rows]
+        return replace(self, matrix=kept, y=self.y[rows], weight=weight, base_margin=margin)

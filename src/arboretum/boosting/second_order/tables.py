@@ -20,12 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from arboretum.boosting.second_order.draws import (
-    draw_columns,
-    goss_rows,
-    share_of,
-    subsample_rows,
-)
+from arboretum.boosting.second_order.draws import draw_columns, goss_rows, share_of, subsample_rows
 from arboretum.engine.keys import key_of
 from arboretum.engine.second_order.nodes import Store
 from arboretum.errors import ParameterError

@@ -13,7 +13,7 @@ import numpy as np
 
 from arboretum.boosting.second_order.boosted_model import squeezed
 from arboretum.boosting.xgboost.config import config_of
-from arboretum.boosting.xgboost.dumps import DUMPS, cells
+from arboretum.boosting.xgboost.dumps import DUMPS, cells, names_of_map
 from arboretum.boosting.xgboost.recipe import evaluated
 from arboretum.errors import DataError, ParameterError
 from arboretum.structure.cuts import cut_histogram
@@ -75,7 +75,7 @@ class XGBBooster:
             rounds = slice(start, start + 1)
         start, stop, step = rounds.indices(n)
         if step != 1 or start >= stop:
-            raise ParameterError(f"a slice must have rounds of the {n}, all in turn, got {rounds}")
+            raise ParameterError(f"a slice must have consecutive rounds of the {n}, got {rounds}")
         part = copy.copy(self.model)
         part.ensemble_, part._best = self.model.ensemble_.rounds(start, stop), None
         return XGBBooster(part)
@@ -119,9 +119,8 @@ class XGBBooster:
         names = self.feature_names
         if fmap and not os.path.exists(fmap):
             raise ParameterError(f"fmap must be a file of names of columns, got {fmap!r}")
-        for line in Path(fmap).read_text().splitlines() if fmap else ():
-            number, name = line.split()[:2]
-            names[int(number)] = name
+        for number, name in (names_of_map(fmap) if fmap else {}).items():
+            names[number] = name
         return names
 
     # ------------------------------------------------------------------ attributes
@@ -248,7 +247,7 @@ class XGBBooster:
         return self.eval_set([(data, name)], iteration)
 
     def eval_set(self, evals: Sequence[tuple[Any, str]], iteration: int = 0) -> str:
-        """Return the metrics of some of them, ``"[0]\\ttrain-rmse:0.5"``."""
+        """Return the metrics of several of them, ``"[0]\\ttrain-rmse:0.5"``."""
         line = [f"[{iteration}]"]
         for data, name in evals:
             X, margin = self._table_of(data)

@@ -16,28 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["config_of", "intercepts"]
 
-_TREE = [
-    "learning_rate",
-    "max_depth",
-    "max_leaves",
-    "gamma",
-    "min_child_weight",
-    "max_delta_step",
-    "subsample",
-    "sampling_method",
-    "colsample_bytree",
-    "colsample_bylevel",
-    "colsample_bynode",
-    "reg_alpha",
-    "reg_lambda",
-    "grow_policy",
-    "max_bin",
-    "max_cat_to_onehot",
-    "max_cat_threshold",
-    "monotone_constraints",
+_TREE = (
+    "learning_rate", "max_depth", "max_leaves", "gamma", "min_child_weight", "max_delta_step", "subsample",
+    "sampling_method", "colsample_bytree", "colsample_bylevel", "colsample_bynode", "reg_alpha", "reg_lambda",
+    "grow_policy", "max_bin", "max_cat_to_onehot", "max_cat_threshold", "monotone_constraints",
     "interaction_constraints",
-]
-_DART = ["rate_drop", "skip_drop", "one_drop", "sample_type", "normalize_type"]
+)  # fmt: skip
+_DART = ("rate_drop", "skip_drop", "one_drop", "sample_type", "normalize_type")
 
 
 def intercepts(model: XGBModel) -> np.ndarray:
@@ -81,5 +66,5 @@ def config_of(model: XGBModel) -> dict[str, Any]:
     return {"learner": learner, "version": [3, 2, 0]}
 
 
-def _texts(given: dict[str, Any], names: list[str]) -> dict[str, str]:
+def _texts(given: dict[str, Any], names: tuple[str, ...]) -> dict[str, str]:
     return {name: "" if given[name] is None else str(given[name]) for name in names}

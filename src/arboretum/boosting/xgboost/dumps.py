@@ -11,15 +11,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from arboretum.structure.tree import SUBSET, Tree
 
-__all__ = ["DUMPS", "cells"]
+__all__ = ["DUMPS", "cells", "names_of_map"]
 
 Weighted = tuple[Tree, float]  # a tree, and the factor of its leaf values
+
+
+def names_of_map(path: Any) -> dict[int, str]:
+    """Return the names of columns in a feature map, lines of a number, a name and a type."""
+    lines = (line.split() for line in Path(path).read_text(encoding="utf-8").splitlines())
+    return {int(words[0]): words[1] for words in lines if words}
 
 
 def _children(tree: Tree, node: int) -> tuple[int, int, int]:
@@ -104,9 +111,9 @@ def _dot(item: Weighted, names: list[str], with_stats: bool) -> str:
         if tree.feature[node] < 0:
             lines.append(f'    {node} [ label="leaf={tree.value[node, 0, 0] * weight:.9g}" ]')
             continue
-        stats = (
-            f"\\ngain={tree.gain[node]:.9g}\\ncover={tree.weight[node]:.9g}" if with_stats else ""
-        )
+        stats = ""
+        if with_stats:
+            stats = f"\\ngain={tree.gain[node]:.9g}\\ncover={tree.weight[node]:.9g}"
         lines.append(f'    {node} [ label="{_question(tree, node, names)}{stats}" ]')
         yes, no, missing = _children(tree, node)
         for child, word, color in ((yes, "yes", "#0000FF"), (no, "no", "#FF0000")):

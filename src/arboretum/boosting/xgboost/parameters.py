@@ -154,8 +154,8 @@ _OWN = {
     ),
     "multi_strategy": _Own(
         p.ParameterRule(
-            "'one_output_per_tree': every output has trees of its own, trees of several "
-            "('multi_output_tree') are those of a RandomForestRegressor",
+            "'one_output_per_tree' (for trees of several outputs, 'multi_output_tree', use a "
+            "RandomForestRegressor)",
             p.one_of("one_output_per_tree").allows,
         ),
         None, "",

@@ -14,7 +14,7 @@ from arboretum.boosting.metric.evaluation_set import EvaluationSet
 from arboretum.boosting.names.xgboost import XGBOOST
 from arboretum.boosting.second_order.constraints import interaction_groups, monotone_signs
 from arboretum.boosting.second_order.dart import Dart
-from arboretum.boosting.second_order.recipe import MANY, BoostPlan, Recipe
+from arboretum.boosting.second_order.recipe import MANY, NO_RULES, BoostPlan, Recipe
 from arboretum.boosting.second_order.tables import Draws, Histograms, PresortedColumns, Sketches
 from arboretum.boosting.xgboost.parameters import DEFAULTS
 from arboretum.data.checks import warn_caller
@@ -150,9 +150,7 @@ def _metrics(model: XGBModel, objective: Objective) -> list[Measure]:
     named = [one for one in requested if one is not None and not callable(one)]
     if not named:
         name = objective.name
-        if isinstance(
-            objective, UserObjective
-        ):  # evaluated like the built-in objective it replaces
+        if isinstance(objective, UserObjective):  # evaluated like the one it replaces
             name = _INSTEAD[min(objective.n_classes or 1, 3)]
         named = [XGBOOST.default_metric(name, **settings)]
     by_name = [measure_by(XGBOOST.find_metrics(one, **settings)) for one in named]
@@ -320,21 +318,15 @@ def _rules(model: XGBModel, objective: Objective, n_features: int) -> SplitRules
         raise ParameterError(
             "grow_policy='symmetric' grows whole levels: set a max_depth above 0, and no max_leaves"
         )
-    return SplitRules(
+    return NO_RULES._replace(
         l1=float(value(model, "reg_alpha")),
         l2=float(value(model, "reg_lambda")),
         max_delta_step=float(step),
-        path_smooth=0.0,
         min_gain=float(value(model, "gamma")),
         reach_gain=True,
         min_weight=float(value(model, "min_child_weight")),
-        min_rows=0.0,
-        cat_l2=0.0,
-        cat_smooth=0.0,
-        cat_min_rows=0.0,
         max_cat_threshold=int(value(model, "max_cat_threshold")),
         max_onehot=int(value(model, "max_cat_to_onehot")) - 1,
-        min_group=0.0,
         max_depth=int(max_depth) or MANY,
         max_leaves=int(max_leaves) or MANY,
         depth_first=policy == "depthwise",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from arboretum.cli.files import features_of, load_model
-from arboretum.cli.guard import UsageError
-from arboretum.cli.problem import Problem, split_again
+from arboretum.cli.problem import Problem, split_again, target_of
 from arboretum.cli.reading import Reading, read_like
 from arboretum.cli.scores import is_classifier, print_scores, score
 from arboretum.cli.screen import plural, print_note, working
@@ -29,9 +28,7 @@ def evaluate(
         Columns; without a target, the column the model was trained to predict.
     """
     model = load_model(model_file)
-    target = target or model.notes_.get("target")
-    if target is None:
-        raise UsageError(f"{str(model_file)!r} does not name its target: give --target COLUMN")
+    target = target_of(model, model_file, target)
     data = read_like(model, data_file, reading)
     task = "classification" if is_classifier(model) else "regression"
     problem = Problem.of(data, task, target, weight)

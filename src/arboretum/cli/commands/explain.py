@@ -13,7 +13,7 @@ import numpy as np
 from arboretum.cli.files import TABLE, check_output, features_of, load_model
 from arboretum.cli.forests import parse_tree
 from arboretum.cli.guard import UsageError, in_command_words
-from arboretum.cli.problem import Problem, training_part
+from arboretum.cli.problem import Problem, target_of, training_part
 from arboretum.cli.reading import Reading, read_like
 from arboretum.cli.scores import is_classifier
 from arboretum.cli.screen import file_size, plural, print_note, print_sheet, working
@@ -71,9 +71,7 @@ def explain(
         inputs = {"the data file": data_file, "the model file": model_file}
         check_output(shap, TABLE, inputs, force=force)
     model = load_model(model_file)
-    target = target or model.notes_.get("target")
-    if target is None:
-        raise UsageError(f"{str(model_file)!r} does not name its target: give --target COLUMN")
+    target = target_of(model, model_file, target)
     problem = _problem(model, data_file, target, reading)
     X, part = problem.features.table, training_part(model, problem)
     book = None

@@ -8,7 +8,7 @@ from typing import Any
 
 from arboretum.cli.files import check_output, features_of, load_model
 from arboretum.cli.guard import UsageError
-from arboretum.cli.problem import Problem, training_part
+from arboretum.cli.problem import Problem, target_of, training_part
 from arboretum.cli.reading import Reading, read_like
 from arboretum.cli.scores import is_classifier
 from arboretum.cli.screen import file_size, plural, print_note, working
@@ -51,9 +51,7 @@ def report(
     if wanted not in ("sample", "none") and not isinstance(wanted, int):
         raise UsageError(f"--rows must be sample, none or a number, got {rows!r}")
     model = load_model(model_file)
-    target = target or model.notes_.get("target")
-    if target is None:
-        raise UsageError(f"{str(model_file)!r} does not name its target: give --target COLUMN")
+    target = target_of(model, model_file, target)
     X, y = _table(model, data_file, target, reading)
     trained = None if train is None else _training_table(model, train, target, reading)
     with working(f"making a page of {plural(X.n_rows, 'row')}"):

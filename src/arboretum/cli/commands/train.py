@@ -17,11 +17,7 @@ from arboretum.cli.boosters import (
 from arboretum.cli.commands.train_stream import train_streamed
 from arboretum.cli.files import Data, check_output, pick
 from arboretum.cli.guard import UsageError
-from arboretum.cli.models import (
-    check_model,
-    choose_task,
-    list_parameters,
-)
+from arboretum.cli.models import check_model, choose_task, list_parameters
 from arboretum.cli.problem import Problem, divide, folds, split_note
 from arboretum.cli.reading import SPLIT, note_of, read_data
 from arboretum.cli.scores import print_scores, score

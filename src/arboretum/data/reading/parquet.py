@@ -64,9 +64,8 @@ def _parquet_pyarrow(name: str, source: Any) -> ParquetColumns:
         size = decoded_size(file.metadata, strings)
         check_size_of(name, size, _FEWER)
         for batch in file.iter_batches(_BATCH, columns=sorted(delta)) if delta else ():
-            size += (
-                batch.nbytes
-            )  # strings may repeat the one before: the footer has no size for them
+            # strings may repeat the one before: the footer has no size for them
+            size += batch.nbytes
             check_size_of(name, size, _FEWER)
         delta |= encoded_columns(file.metadata, "DELTA_LENGTH_BYTE_ARRAY")
     # pyarrow makes no dictionaries of delta encodings

@@ -144,16 +144,13 @@ def plot_importance(
 
 def _draw(ax: Axes, found: Bars, order: np.ndarray, look: dict[str, Any]) -> None:
     """Draw wide bars, the largest first, with standard errors."""
-    mean, error, places = (
-        found.mean[order],
-        np.nan_to_num(found.error[order]),
-        np.arange(len(order)),
-    )
+    mean, error = found.mean[order], np.nan_to_num(found.error[order])
     colors = [_BAR if m > 0 else _NEGATIVE for m in mean]
     ends = {"ecolor": TEXT, "elinewidth": 1.1, "capsize": 2.5, "capthick": 1.1}
     whiskers: dict[str, Any] = {"xerr": error, "error_kw": ends} if error.any() else {}
-    ax.barh(places, mean, **{"color": colors, **whiskers, **look})
-    ax.set_yticks(places, labels=[_shorten(str(found.names[f])) for f in order])
+    ax.barh(np.arange(len(order)), mean, **{"color": colors, **whiskers, **look})
+    labels = [_shorten(str(found.names[f])) for f in order]
+    ax.set_yticks(np.arange(len(order)), labels=labels)
     ax.set_ylim(len(mean) - 0.4, -0.6)  # the largest at the top
     ax.tick_params(axis="y", length=0, labelcolor=TEXT)
     ax.axvline(0, color=QUIET, lw=0.8)

@@ -70,9 +70,8 @@ def plot_shap_summary(
     for line, f in enumerate(order):
         x, v = values[some, f], rows[some, f]
         missing = np.isnan(v)
-        is_words = (
-            model.schema_.columns[f].kind == "categorical"
-        )  # coloured as neither high nor low
+        # coloured as neither high nor low
+        is_words = model.schema_.columns[f].kind == "categorical"
         shade = np.full(len(v), np.nan) if is_words else _ranks(v)
         places = line + _spread(x)
         ax.scatter(x[missing], places[missing], s=9, color="#c3cad0", lw=0)

@@ -64,9 +64,8 @@ class OutlineWriter:
                 cost = outliner.cost(t)
                 if cost is None:
                     return
-                most = (
-                    self._cost if self.trees else self.budget.work / 2
-                )  # the first may take longer
+                # the first may take longer
+                most = self._cost if self.trees else self.budget.work / 2
                 if cost > most or self._numbers <= 0:
                     self.without += 1
                     continue

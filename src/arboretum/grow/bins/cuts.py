@@ -165,9 +165,8 @@ def _values_alone(weight: np.ndarray, max_bin: int) -> tuple[np.ndarray, int]:
     while True:
         more = alone | (weight >= weight[~alone].sum() / bins)
         runs = int(np.count_nonzero(~more[1:] & more[:-1])) + (not more[0])  # of light values
-        left = (
-            max_bin - int(np.count_nonzero(more)) - max(runs - 1, 0)
-        )  # the cuts between runs are free
+        # the cuts between runs are free
+        left = max_bin - int(np.count_nonzero(more)) - max(runs - 1, 0)
         if left < 1 or runs == 0 or np.array_equal(more, alone):
             return alone, bins
         alone, bins = more, left

@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["TreeTable", "tree_table"]
 
 _KINDS = {"numeric": records.NUMBER, "ordinal": records.RANK, "categorical": records.CATEGORY}
-_LARGE = (
-    3 << 20
-)  # bytes of a table whose branches are copied: the cache serves a smaller one as it is
+# bytes of a table whose branches are copied: the cache serves a smaller one as it is
+_LARGE = 3 << 20
 _NARROW = 65_535  # up to this many codes, and missing, take two bytes
 
 

@@ -78,10 +78,7 @@ class ForestFamily(Family):
         return bagged_tree(self, self.plan, t)
 
     def more_facts(self) -> dict[str, Any]:
-        facts = {
-            "criterion": self.criterion,
-            "columns drawn at a node": self.model.max_features_,
-        }
+        facts = {"criterion": self.criterion, "columns drawn at a node": self.model.max_features_}
         if self.anatomy.history.oob_score is not None:
             facts["out-of-bag score"] = self.anatomy.history.oob_score
         return facts
@@ -267,10 +264,8 @@ def oob_sheet(family: Family, plan: Plan) -> Sheet:
         sheet.facts["rows some tree has not seen"] = int((in_bag == 0).any(axis=0).sum())
         sheet.notes.append("The model has several outputs.")
     else:
-        values, leaves = (
-            model.ensemble_.terms.values,
-            model.ensemble_.leaves(family.matrix, family.threads),
-        )
+        values = model.ensemble_.terms.values
+        leaves = model.ensemble_.leaves(family.matrix, family.threads)
         answers = np.stack([value[leaves[:, t]] for t, value in enumerate(values)])
         _add_errors(sheet, answers, in_bag, target.y[:, 0], classes=classes)
         _add_worst(sheet, out_of_bag(answers, in_bag, classes), target.y[:, 0], class_names(model))

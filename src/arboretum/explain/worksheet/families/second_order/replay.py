@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -51,24 +51,10 @@ __all__ = ["AtNode", "Replay", "RoundState"]
 
 def rules_of(rules: SplitRules) -> GradientRules:
     """Return the engine's rules in the words of the textbook."""
-    return GradientRules(
-        reg_lambda=rules.l2,
-        reg_alpha=rules.l1,
-        max_delta_step=rules.max_delta_step,
-        path_smooth=rules.path_smooth,
-        min_gain=rules.min_gain,
-        reach_gain=bool(rules.reach_gain),
-        min_weight=rules.min_weight,
-        min_rows=rules.min_rows,
-        xgboost=bool(rules.as_xgboost),
-        max_onehot=rules.max_onehot,
-        max_cat_threshold=rules.max_cat_threshold,
-        cat_smooth=rules.cat_smooth,
-        cat_min_rows=rules.cat_min_rows,
-        cat_l2=rules.cat_l2,
-        min_group=rules.min_group,
-        gaps_in_order=bool(rules.gaps_in_order),
-    )
+    words = {"l1": "reg_alpha", "l2": "reg_lambda", "as_xgboost": "xgboost"}
+    known = {one.name for one in fields(GradientRules)}
+    named = {words.get(name, name): value for name, value in rules._asdict().items()}
+    return GradientRules(**{name: value for name, value in named.items() if name in known})
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,9 +131,7 @@ class Replay:
         """The training table; rows of weight 0, and those held out by the fit, are left out."""
         table = rows_that_count(self.whole)
         if self._set_aside is not None:
-            learn = self._set_aside(table.y, table.weight)[0]
-            weight = None if table.weight is None else table.weight[learn]
-            table = replace(table, matrix=table.matrix.take(learn), y=table.y[learn], weight=weight)
+            table = table.take(self._set_aside(table.y, table.weight)[0])
         check_rows_of(len(table.y), self.family.anatomy.history.n_rows, self.name)
         return table
 
@@ -182,10 +166,8 @@ class Replay:
         from arboretum.boosting.lightgbm.recipe import make_recipe as make_lightgbm
         from arboretum.boosting.lightgbm.tables import FitArguments
 
-        arguments = FitArguments()
-        return make_lightgbm(
-            model, arguments, self.table, model.seed_, self.threads, evaluates=False
-        )
+        given = FitArguments(), self.table, model.seed_, self.threads
+        return make_lightgbm(model, *given, evaluates=False)
 
     @property
     def objective(self) -> Any:
