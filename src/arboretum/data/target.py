@@ -27,7 +27,7 @@ from arboretum.data.values import (
 )
 from arboretum.errors import DataError
 
-__all__ = ["encode_classes", "numbers", "raw_target", "weights"]
+__all__ = ["check_lengths", "encode_classes", "numbers", "raw_target", "weights"]
 
 _SMALL_RANGE = 1 << 16  # whole numbers within this range are counted, not sorted
 
@@ -165,11 +165,7 @@ def weights(sample_weight: Any, n: int) -> np.ndarray | None:
         raise DataError(
             f"sample_weight must be one number or 1-D, got an array of shape {given.shape}"
         )
-    if len(given) != n:
-        raise DataError(
-            f"sample_weight.shape == {given.shape}, expected ({n},): sample_weight has {len(given)} entries, "
-            f"X has {n} rows: give one per row"
-        )
+    _check_weight_count(len(given), n)
     with np.errstate(all="ignore"):
         total = given.sum()
     for bad, what in (
@@ -187,6 +183,38 @@ def weights(sample_weight: Any, n: int) -> np.ndarray | None:
     if not np.isfinite(total):
         raise DataError("the sum of sample_weight is too large for float64: scale the weights down")
     return given
+
+
+def check_lengths(X: Any, y: Any, sample_weight: Any = None) -> None:
+    """Raise a DataError if y or the weights have other rows than X, as far as arrays show it unread.
+
+    >>> check_lengths(np.zeros((3, 2)), np.zeros(2))
+    Traceback (most recent call last):
+    arboretum.errors.DataError: Found input variables with inconsistent numbers of samples: [3, 2] ...
+    """
+    table: Any = getattr(X, "shape", ())
+    if len(table) != 2:
+        return
+    for given, check in ((sample_weight, _check_weight_count), (y, _check_target_count)):
+        shape: Any = getattr(given, "shape", ())
+        if len(shape) == 1:
+            check(shape[0], table[0])
+
+
+def _check_weight_count(n: int, n_rows: int) -> None:
+    if n != n_rows:
+        raise DataError(
+            f"sample_weight.shape == ({n},), expected ({n_rows},): sample_weight has {n} entries, "
+            f"X has {n_rows} rows: give one per row"
+        )
+
+
+def _check_target_count(n: int, n_rows: int) -> None:
+    if n != n_rows:
+        raise DataError(
+            f"Found input variables with inconsistent numbers of samples: [{n_rows}, {n}] "
+            "(rows of X, rows of y)"
+        )
 
 
 def _weight_array(sample_weight: Any) -> np.ndarray:
@@ -221,11 +249,8 @@ def _read_target(
     n = len(_row_array(columns[0])) if columns else 0
     if n == 0:
         raise DataError("Found array with 0 sample(s) in y while a minimum of 1 is required.")
-    if n_rows is not None and n != n_rows:
-        raise DataError(
-            f"Found input variables with inconsistent numbers of samples: [{n_rows}, {n}] "
-            "(rows of X, rows of y)"
-        )
+    if n_rows is not None:
+        _check_target_count(n, n_rows)
     for i, raw in enumerate(columns):
         _refuse_missing(raw, "y" if len(columns) == 1 else f"y (output {i})")
     if not is_1d and len(columns) == 1:

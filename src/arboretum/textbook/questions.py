@@ -50,6 +50,13 @@ class Question:
         )  # fmt: skip
 
     @property
+    def tests_presence(self) -> bool:
+        """Whether only missing values go one way; to the left if no category does."""
+        if self.kind == "subset":
+            return not (self.left_categories and self.right_categories)
+        return self.threshold == np.inf
+
+    @property
     def order(self) -> tuple[Any, ...]:
         """Sorts equally good questions: column, then threshold or subset; "present?" comes last."""
         place = self.threshold

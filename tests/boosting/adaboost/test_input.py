@@ -301,6 +301,16 @@ def test_unseen_categories_follow_the_base():
         model.predict(new)
 
 
+@pytest.mark.parametrize("exponent", [-900, -200, 200, 950])
+@pytest.mark.parametrize("model", [AdaBoostClassifier, AdaBoostRegressor])
+def test_only_ratios_of_weights_matter(model, exponent):
+    X, y = numbers(60)
+    w = np.random.default_rng(1).integers(0, 4, 60).astype(float)
+    model = model(n_estimators=5, random_state=0)
+    usual = saved(clone(model).fit(X, y, w))
+    assert saved(clone(model).fit(X, y, np.ldexp(w, exponent))) == usual
+
+
 # ---------------------------------------------------------------------- scikit-learn's contract
 _IDENTICAL = (
     "check_sample_weight_equivalence_on_dense_data",

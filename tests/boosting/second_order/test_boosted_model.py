@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import clone
 
 from arboretum import (
+    HistGradientBoostingRegressor,
     LGBMClassifier,
     LGBMRanker,
     LGBMRegressor,
@@ -139,3 +140,12 @@ def test_columns_are_named_in_one_place():
     assert kinds(both) == ["categorical", "ordinal", "numeric"]
     ranks = LGBMRegressor(ordinal_features={"size": SIZES})
     assert kinds(ranks.fit(X, y, categorical_feature=["code"])) == kinds(both)
+
+
+@pytest.mark.parametrize("make", [XGBRegressor, HistGradientBoostingRegressor])
+def test_lengths_are_compared_before_the_table_is_read(make):
+    X, y = np.full((4, 1), np.inf), np.arange(4.0)
+    with pytest.raises(DataError, match=r"sample_weight.shape == \(3,\), expected \(4,\)"):
+        make().fit(X, y, sample_weight=np.ones(3))
+    with pytest.raises(DataError, match="inconsistent numbers of samples"):
+        make().fit(X, y[1:])

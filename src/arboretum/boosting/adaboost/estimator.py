@@ -38,6 +38,7 @@ from arboretum.boosting.adaboost.formulas import Verdict
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
 from arboretum.data.checks import members_silent, warn_caller
 from arboretum.data.slices import as_view
+from arboretum.data.target import weights
 from arboretum.errors import ModelFileError, ParameterError
 from arboretum.io.values import numbers_of, whole
 from arboretum.predict.walk import leaves_of
@@ -47,6 +48,7 @@ __all__ = ["AdaBoost"]
 _FOLLOWED = ("train_errors_", "validation_scores_", "sample_weights_")  # figures of every round
 
 _NO_WEIGHTS = np.empty(0)
+_USUAL_EXPONENT = 100  # weights of 2^-100 to 2^100 are taken as they are
 _ATTEMPTS = 10  # to draw rows from which a learner learns something
 _STOPS = (
     "n_estimators", "perfect", "no better than chance", "overflow", "interrupted", "n_iter_no_change"
@@ -152,7 +154,7 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         matrix = self._learn_table(readable(base, X), kinds_of_base(base))
         codes, labels = self._learn_labels(y, matrix.n_rows)
         self._warn_of_columns(matrix, codes)
-        w = self._learn_weights(sample_weight, matrix.n_rows)
+        w = self._weights_of_rows(sample_weight, matrix.n_rows)
         self._count_categories(matrix, w)
         w = np.ones(matrix.n_rows) if w is None else w
         if before:
@@ -322,9 +324,17 @@ class AdaBoost(MetaEstimatorMixin, Interruptible, ModelOfMembers):
         recipe = replace(found.recipe, held_out=held_out, steps=steps)
         return replace(found, history=history, recipe=recipe)
 
+    def _weights_of_rows(self, sample_weight: Any, n_rows: int) -> np.ndarray | None:
+        """Return checked weights; tiny and huge ones times a power of two: only their ratios matter."""
+        w = weights(sample_weight, n_rows)
+        if w is not None:
+            exponent = int(np.frexp(w.max())[1])
+            w = np.ldexp(w, -exponent) if abs(exponent) > _USUAL_EXPONENT else w
+        return self._learn_weights(w, n_rows)
+
     def _target_of_fit(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[Any, Any, Any]:
         codes, labels = self._learn_labels(y, n_rows)
-        return codes, labels, self._learn_weights(sample_weight, n_rows)
+        return codes, labels, self._weights_of_rows(sample_weight, n_rows)
 
     def _hold_out(self, codes: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows to learn from, and those to stop by."""

@@ -29,7 +29,7 @@ from arboretum.boosting.second_order.booster import Booster
 from arboretum.boosting.second_order.recipe import LabelledTable, Recipe, TrainingTable
 from arboretum.data.checks import check_rows, list_names, list_rows
 from arboretum.data.schema import encode, learn_schema
-from arboretum.data.target import encode_classes, numbers
+from arboretum.data.target import check_lengths, encode_classes, numbers
 from arboretum.data.target import weights as checked_weights
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.grow.bins.in_parts import TableInParts, rows_to_sample
@@ -122,6 +122,8 @@ class BoostedModel(Interruptible, Explains, Estimator):
     def _learn(self, request: FitRequest) -> TrainingTable:
         """Check the training data and encode them."""
         given, earlier = request.training, request.earlier
+        of_rows = given.groups is None  # else weights may be those of groups
+        check_lengths(given.X, given.y, given.sample_weight if of_rows else None)
         if earlier is None and isinstance(given.X, TableInParts):
             given.X.expected = rows_to_sample(given.X.n_rows, *request.sample)
             self._take_schema(given.X.learn(request.columns))

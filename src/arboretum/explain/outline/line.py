@@ -24,7 +24,7 @@ class Line:
     ----------
     feature : int
     cut : float
-        NaN for a set of categories; +inf tests whether a value is present.
+        NaN for a set of categories; +inf tests whether a value is present, or missing if those go left.
     inside : tuple of int
         The categories that go left.
     missing : int

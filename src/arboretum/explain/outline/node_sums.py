@@ -163,9 +163,6 @@ class _AtNode:
         if not rows[-1]:
             return self.judged([_BareSplit(test, None, left, charge)])[0]
         side = "left" if tree.missing_child[self.node] == 0 else "right"
-        if not test.left_categories and test.kind == "subset":  # the missing are left, alone
-            present = Question(f, "subset", np.nan, frozenset(values.astype(int).tolist()))
-            test, side, left = present, "right", self.total - left
         return self.judged([_BareSplit(test, side, left, charge)])[0]
 
     def cuts(self, features: np.ndarray, most: int) -> list[Candidate]:

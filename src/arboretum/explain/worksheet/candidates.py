@@ -213,8 +213,6 @@ class NodeCandidates:
         if not gaps:
             return judge_question(self.sample, test, None)
         side = "left" if tree.missing_child[self.node] == 0 else "right"
-        if not test.left_categories and test.kind == "subset":  # the missing are left, alone
-            return judge_question(self.sample, self.sample.is_present(feature), "right")
         return judge_question(self.sample, test, side)
 
     def _same(self, one: Candidate, other: Candidate) -> bool:
@@ -316,7 +314,8 @@ class NodeCandidates:
 
     def words(self, c: Candidate) -> str:
         """Return a split in the words of the table."""
-        return self.grown.question(c) + (" or missing" if c.missing_goes == "left" else "")
+        more = c.missing_goes == "left" and not c.tests_presence
+        return self.grown.question(c) + (" or missing" if more else "")
 
     def verdict(self, c: Candidate) -> str:
         """Return why a candidate was not taken."""
@@ -351,7 +350,7 @@ class NodeCandidates:
                 f"{count} rows lack {name}: the split was chosen without them, surrogate splits place them, "
                 f"and rows that no surrogate can place go {goes}."
             ]
-        if winner.threshold == np.inf or (winner.kind == "subset" and not winner.right_categories):
+        if winner.tests_presence:
             return [
                 f"The {count} rows without {name} go {goes}, and only they: the split tests for its presence."
             ]

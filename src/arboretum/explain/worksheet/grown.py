@@ -218,8 +218,8 @@ class ShownTree:
         column = self.tree.column(test.feature)
         name, words = column.name, column.categories or ()
         if test.kind == "subset":
-            if not test.right_categories:
-                return f"{name} is present"
+            if test.tests_presence:
+                return f"{name} is {'present' if test.left_categories else 'missing'}"
             left = tuple(words[c] for c in sorted(test.left_categories))
             return Condition(test.feature, name, "in", left, kind=column.kind).pretty(
                 max_categories=5
@@ -240,8 +240,6 @@ class ShownTree:
         start = int(tree.bits_start[node])
         inside = (tree.bits[start + (here >> 5)] >> (here & 31).astype(np.uint32)) & 1
         left, right = (frozenset(here[inside == bit].tolist()) for bit in (1, 0))
-        if not left:  # present values on the right, missing ones on the left
-            return Question(feature, "subset", np.nan, frozenset(), right)
         return Question(feature, "subset", np.nan, left, right)
 
     # ------------------------------------------------------------------ a node

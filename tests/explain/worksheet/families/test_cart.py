@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
@@ -11,8 +12,11 @@ from arboretum import (
     CARTRegressor,
     ExtraTreeClassifier,
     ExtraTreeRegressor,
+    RandomForestClassifier,
     worksheet,
 )
+from arboretum.explain.outline.grown import GROWN_NUMBERS
+from arboretum.explain.outline.outline import Outliner
 from tests.explain.worksheet.tables import check_shown, classes, signal, table, weights
 
 NUMBERS = ("squared_error", "friedman_mse", "absolute_error", "poisson")
@@ -213,3 +217,23 @@ def test_the_path_of_pruning():
     assert_allclose(
         node.value("this branch is pruned when α exceeds"), path.ccp_alphas[-1], rtol=1e-9
     )
+
+
+@pytest.mark.parametrize("make", [CARTClassifier, RandomForestClassifier])
+@pytest.mark.parametrize(("labels", "word"), [("nnyyynn", "present"), ("nnyymnn", "missing")])
+def test_a_split_by_presence_counts_its_sides_as_the_tree_does(make, labels, word):
+    X = pd.DataFrame({"city": ["a", "b", None, None, None, "a", "b"]})
+    model = make(max_depth=1, random_state=1).fit(X, list(labels))
+    sheets = worksheet(model, X, list(labels))
+    check_trees(model, sheets, range(min(len(model.trees_), 5)))
+    tree = model.trees_[0]
+    assert tree.missing_child[0] == (word == "present")  # of three classes the missing go left
+    sheet = sheets.node(0, 0)
+    for table_ in ("Best split", "Closest rivals"):
+        assert sheet.table(table_).column("split")[0] == f"city is {word}"
+    assert any("only they" in note for note in sheet.notes)
+    line = Outliner(sheets._family, most=3).outline(0).lines[0][0]
+    first = int(tree.first_child[0])
+    assert (line.cut, line.missing) == (np.inf, tree.missing_child[0])
+    assert line.numbers[GROWN_NUMBERS.index("rows left")] == tree.count[first]
+    assert line.numbers[GROWN_NUMBERS.index("imp left")] == pytest.approx(tree.impurity[first])

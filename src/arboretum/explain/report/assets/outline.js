@@ -10,7 +10,7 @@ const Outline = (() => {
     const column = columns[f], words = column.words || [];
     const more = missing === 0 ? " or missing" : "";
     if (Array.isArray(cut)) return `${column.name} in {${cut.slice(0, 5).map(c => words[c]).join(", ")}${cut.length > 5 ? ", …" : ""}}${more}`;
-    if (cut === null) return `${column.name} is present`;
+    if (cut === null) return `${column.name} is ${missing === 0 ? "missing" : "present"}`;
     return `${column.name} ${compared(column, 0, cut)}${more}`;
   }
   // The weight of a class: proportions in the page have five digits, and rows that weigh one each give whole numbers.
