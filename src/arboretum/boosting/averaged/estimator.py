@@ -315,7 +315,7 @@ def _choices(fitted: Fitted, settings: Settings, n_rows: int, dates: list[Choice
     """Return what a fit tried and chose."""
     found, planned = fitted.found, fitted.planned
     size = f"rate {settings.learning_rate:g}, {settings.num_leaves} leaves, penalty {settings.l2:g}"
-    lines = [Choice("settings", size, None, "yes", f"{n_rows} rows"), *dates]
+    lines = [Choice("settings", size, None, "yes", f"for {n_rows:,} rows"), *dates]
     if fitted.words:
         option = f"{', '.join(fitted.words)} as target statistics"
         lines.append(Choice("words", option, None, "yes", "many levels; in symmetric trees"))
@@ -323,13 +323,17 @@ def _choices(fitted: Fitted, settings: Settings, n_rows: int, dates: list[Choice
     for kind in found.kinds:
         weight, rounds = found.weights[kind], found.rounds[kind]
         loss = float(found.curves[kind][rounds - 1])
-        why = "the only kind" if alone else "lowest loss of the mean"
-        if not found.is_weighed:
-            why = "kinds weigh the same on few rows"
+        why = "lowest loss of the mean" if weight else "the mean is better without it"
+        if alone:
+            why = "the only kind"
+        elif not found.is_weighed:
+            why = "few rows: kinds weigh the same"
         chosen = f"weight {weight:g}" if weight else ""
         lines.append(Choice("kind", f"{kind}, {rounds} rounds", loss, chosen, why))
     if not alone:
-        lines.append(Choice("mean", "of the kinds", float(found.loss()), "yes", found.metric.name))
+        option = "of the kinds" if found.is_weighed else "of the folds, one kind each"
+        why = f"the loss is {found.metric.name}"
+        lines.append(Choice("mean", option, float(found.loss()), "yes", why))
     for kind in found.kinds:
         wanted = [one for one in planned if one.kind == kind]
         if wanted:
