@@ -71,18 +71,37 @@ def test_statistics_are_those_of_the_textbook(y, n_classes, targets):
     found = find_statistics(table, [2, 0], rows, seed=5)
     assert [one.column for one in found] == [2] * len(targets) + [0] * len(targets)
     for k, one in enumerate(found):
-        words = FRAME.iloc[:, one.column].fillna("missing").tolist()
+        words = FRAME.iloc[:, one.column]
         target = np.asarray(targets[k % len(targets)], np.float64)
-        learned = words[: len(rows)], target[: len(rows)]
-        order = np.argsort(hashes(key_of(5, _ORDER, one.column), len(rows)))
-        assert np.allclose(
-            one.of_rows[: len(rows)], ordered_statistics(*learned, order), atol=1e-12
-        )
-        by_level = level_statistics(*learned)
-        held = [by_level[word] for word in words[len(rows) :]]
+        prior = target[: len(rows)].mean()
+        hashed = hashes(key_of(5, _ORDER, one.column), len(rows))
+        known = np.flatnonzero(words[: len(rows)].notna())
+        learned = words[known].tolist(), target[known]
+        expected = np.full(len(rows), prior)
+        expected[known] = ordered_statistics(*learned, np.argsort(hashed[known]), prior)
+        assert np.allclose(one.of_rows[: len(rows)], expected, atol=1e-6)
+        by_level = level_statistics(*learned, prior)
+        held = [by_level.get(word, prior) for word in words[len(rows) :]]
         assert np.allclose(one.of_rows[len(rows) :], held, atol=1e-6)
-        if one.column == 0:
-            assert np.isclose(one.by_level[-1], by_level["missing"])
+        assert np.isclose(one.by_level[-1], prior)
+
+
+def test_unseen_words_go_the_way_of_the_prior():
+    rng = np.random.default_rng(0)
+    name, y = rng.integers(0, 900, N), rng.integers(0, 2, N)
+    frame = pd.DataFrame({"name": [f"name {k}" for k in name], "size": rng.normal(size=N)})
+    frame.loc[:99, "name"], y[:100] = None, 1  # missing names are of one class
+    model = arb.BoostedTreesClassifier(random_state=0).fit(frame, y)
+    new = pd.DataFrame({"name": [f"new {k}" for k in range(500)], "size": rng.normal(size=500)})
+    with pytest.warns(arb.UnseenCategoryWarning):
+        assert abs(model.predict_proba(new)[:, 1].mean() - y[100:].mean()) < 0.1
+
+
+def test_a_column_may_be_missing_in_all_rows_that_are_learned_from():
+    y = (TWO == "yes").astype(float)
+    rows = np.flatnonzero(FRAME["city"].isna()).astype(np.uint32)
+    (found,) = find_statistics(training(y, 2), [0], rows, seed=0)
+    assert np.allclose(found.of_rows, y[rows].mean())
 
 
 def test_weights_count_as_rows():

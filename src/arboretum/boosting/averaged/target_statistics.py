@@ -8,7 +8,8 @@
       –     Bern            all: 1 0 1                    (2 + 0.5) / 4 = 0.625       every other row
 
 A row never sees its own target; `textbook/target_statistics.py` shows what happens otherwise. Rows that are
-held out see all rows that are learned from: their number is a function of the level.
+held out see all rows that are learned from: their number is a function of the level. Missing values have the
+prior: a level that was not seen takes their way in a tree, and what is known of it is the prior.
 """
 
 from __future__ import annotations
@@ -78,6 +79,7 @@ def find_statistics(
         level, n_levels = _levels(training, f)
         key = key_of(seed, _ORDER, f)
         order = learned[np.lexsort((hashes(key, len(learned)), level[learned]))]
+        order = order[level[order] < n_levels - 1]  # not missing values
         first = _first_of_level(level[order])
         weights = np.bincount(level[order], weight[order], n_levels)
         weights_before = _sums_before(weight[order], first)
@@ -120,7 +122,7 @@ def _first_of_level(level: np.ndarray) -> np.ndarray:
     >>> _first_of_level(np.array([4, 4, 7, 7, 7])).tolist()
     [0, 0, 2, 2, 2]
     """
-    begins = np.append(True, level[1:] != level[:-1])
+    begins = np.append(True, level[1:] != level[:-1])[: len(level)]
     return np.flatnonzero(begins)[np.cumsum(begins) - 1]
 
 
