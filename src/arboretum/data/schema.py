@@ -150,7 +150,7 @@ def _refuse(why: str) -> NoReturn:
 
 
 def _parts_from_state(value: Any, columns: Sequence[Column]) -> tuple[Part, ...]:
-    """Return which part of which date each of the last columns is."""
+    """Return, for each of the last columns, its date and the part of it."""
     if not isinstance(value, list) or len(value) >= len(columns):
         _refuse("'parts' must be a list, shorter than the columns")
     n_given = len(columns) - len(value)

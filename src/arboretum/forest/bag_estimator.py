@@ -317,7 +317,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
         return self._read_answer(member, X, **given)
 
     def get_metadata_routing(self) -> Any:
-        """Return scikit-learn's description of which metadata each method passes to the base."""
+        """Return which metadata each method passes to the base, in scikit-learn's form."""
         from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
         base = self._base()

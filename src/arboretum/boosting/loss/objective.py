@@ -88,7 +88,7 @@ class Objective:
         return None
 
     def for_targets(self, n: int) -> Self:
-        """Return the objective for n columns of y, each of which has trees of its own."""
+        """Return the objective for n columns of y; each column has its own trees."""
         if self.n_outputs > 1:
             raise ParameterError(f"objective {self.name!r} is for one target, y has {n} columns")
         return replace(self, n_outputs=n, n_targets=n)

@@ -157,8 +157,8 @@ class XGBModel(XGBAnswers):
             file. NaN, None and null are missing values, and so are entries a sparse matrix does not store.
             Files and streams larger than memory: see docs/scale.md.
         y : array-like of shape (n_samples,) or (n_samples, n_targets), or the name of a column of X
-            Every column has trees of its own; columns of a classifier hold 0 and 1 (labels of which a row may
-            have several).
+            Each column has its own trees. The columns of a classifier hold 0 and 1: a row may have several
+            labels.
         sample_weight : array-like of shape (n_samples,) or None
         base_margin : array-like of shape (n_samples,) or (n_samples, n_outputs), or None
             Margins to start from, instead of one for all rows.
