@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from arboretum.engine.keys import key_of, mix_array
 from arboretum.engine.second_order import histogram
+from arboretum.engine.second_order.symmetric import NOISE
 from arboretum.errors import ParameterError
 from arboretum.grow.histogram import HistogramGrower
 from arboretum.textbook.gradient_scan import GradientRules
@@ -74,7 +76,27 @@ CASES = {
     "no lambda": {"l2": 0.0, "min_weight": 0.0},
     "few sets": {"max_cat_threshold": 3},
     "one level": {"max_depth": 1},
+    "noise": {"noise": 1.0},
+    "a lot of noise": {"noise": 5.0, "min_rows": 3.0},
 }
+
+
+def noise_of(how, seed):
+    """Return the engine's draws for a tree as the textbook takes them."""
+
+    def draw(level, f, n):
+        bits = mix_array(key_of(seed, NOISE, level, f), np.arange(2 * n + 1))
+        quarters = sum((bits >> np.uint64(16 * k)) & np.uint64(0xFFFF) for k in range(4))
+        return how.noise * (quarters.astype(float) - 131070.0) * (3.0**0.5 / 65536.0)
+
+    return draw if how.noise else None
+
+
+def test_noise_is_nearly_normal():
+    z = noise_of(symmetric(noise=1.0), 0)(0, 0, 50_000)
+    assert abs(z.mean()) < 0.01
+    assert abs(z.std() - 1.0) < 0.01
+    assert abs((z**4).mean() - 2.7) < 0.05  # 3 of a normal number
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
@@ -88,7 +110,8 @@ def test_trees_are_those_of_the_textbook(case, missing):
         how, signs = symmetric(**CASES[case]), [0, -1, 0, 0, 0]
         kinds = features(5, 9, (2, 3), signs)
         kinds.n_bins[3] = 3
-        book = grow_symmetric(X, g, h, in_words(how), how.max_depth, (2, 3), signs)
+        drawn = noise_of(how, seed)
+        book = grow_symmetric(X, g, h, in_words(how), how.max_depth, (2, 3), signs, drawn)
         grown, answers = grow_and_place(HistogramGrower(codes, kinds, how), g, h, key=seed)
         levels = levels_of(grown)
         assert [len(level.leaves) for level in book.levels] == [
@@ -111,7 +134,7 @@ def test_threads_and_widths_make_the_same_tree(wide):
     codes = rng.integers(0, 40, (11, n)).astype(np.uint8)
     codes[2, ::9] = 255
     g, h = rng.normal(size=n).astype(np.float32), rng.random(n).astype(np.float32)
-    how = symmetric(max_depth=6, node_columns=6, level_columns=9)
+    how = symmetric(max_depth=6, node_columns=6, level_columns=9, noise=1.0)
     grown = [
         grow(make_grower(codes, features(11, 40, (4,)), how, jobs, wide=wide), g, h, key=7)
         for jobs in (1, 2, 3)

@@ -133,6 +133,7 @@ SCALES = np.dtype(
         ("unit", PAIR),  # the value of one unit of an entry: 1 / small
         ("fine", PAIR),  # powers of two that scale g and h to the sums of leaves
         ("fine_unit", PAIR),
+        ("noise", np.float64),  # the deviation of noise on the scores of a symmetric tree
     ],
     align=True,
 )

@@ -5,10 +5,12 @@ import numpy as np
 from arboretum.engine.compiler.decorators import inline, kernel, subkernel
 from arboretum.engine.keys import GOLDEN, STEPS
 
-__all__ = ["child_keys", "draw_features", "draw_rows", "mix", "pick_column", "uniform"]
+__all__ = ["child_keys", "draw_features", "draw_rows", "mix", "normal", "pick_column", "uniform"]
 
 _GOLDEN, _ONE = np.uint64(GOLDEN), np.uint64(1)
 (_S1, _M1), (_S2, _M2), (_S3, _) = ((np.uint64(s), np.uint64(m)) for s, m in STEPS)
+_S16, _LOW16, _QUARTERS = np.uint64(16), np.uint64(0xFFFF), 4
+_TO_UNIT = 3.0**0.5 / 65536.0  # four quarters have a variance of 4/12
 _S11 = np.uint64(11)  # float64 has 53 of 64 bits
 
 
@@ -25,6 +27,16 @@ def mix(key, counter):
 def uniform(bits):
     """Turn 64 random bits into a number in [0, 1)."""
     return np.float64(bits >> _S11) * (1.0 / 9007199254740992.0)
+
+
+@inline
+def normal(bits):
+    """Turn 64 random bits into a number that is nearly normal, of mean 0 and variance 1."""
+    total = np.int64(0)
+    for _ in range(_QUARTERS):
+        total += np.int64(bits & _LOW16)
+        bits >>= _S16
+    return np.float64(total - 131070) * _TO_UNIT
 
 
 @kernel

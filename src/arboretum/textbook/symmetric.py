@@ -15,6 +15,10 @@ the bit have its answer, and the cuts of later levels are tried on it again.
 Categories stand in the order of what each would predict alone, for all rows of the tree: then they are cut as
 numbers are. A few are tried one against the rest.
 
+Noise on the scores makes trees differ and keeps them from cutting where a gain is luck. Where g is noise of
+variance σ² h, the gain of a cut is σ² times the square of a normal number, so its root varies by σ, estimated
+as √(Σg² / Σh). Candidates are compared by √gain + σ · z with normal z; the best of a column draws z anew.
+
 >>> X = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
 >>> tree = grow_symmetric(X, np.array([-5.0, -1, 1, 5]), np.ones(4), GradientRules(reg_lambda=0), 2)
 >>> for level in tree.levels:
@@ -28,7 +32,7 @@ x1 <= 0.5: [8.0, 8.0], sum 16.0
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -62,6 +66,10 @@ class LevelCut:
         """The sum, leaf by leaf."""
         return float(self.gains.cumsum()[-1])
 
+    def score(self, noise: np.ndarray | None = None) -> float:
+        """Return what the best cuts of columns are compared by: the gain, or its root and the last noise."""
+        return self.gain if noise is None else float(np.sqrt(self.gain) + noise[-1])
+
     def goes_left(self, x: np.ndarray) -> np.ndarray:
         """Return which values of its column go left."""
         missing = np.isnan(x)
@@ -83,15 +91,21 @@ class LevelScan:
         """Return what every leaf gains by every candidate, (leaves, candidates); 0 where it is refused."""
         return np.array([np.where(scan.allowed, scan.gain, 0.0) for scan in self.scans[side]])
 
-    def best(self) -> LevelCut | None:
-        """Return the candidate that gains most, of equals the first."""
+    def best(self, noise: np.ndarray | None = None) -> LevelCut | None:
+        """Return the candidate that gains most, of equals the first.
+
+        With noise, candidate i and side s of missing values are compared by √gain + noise[2 i + s].
+        """
         found: LevelCut | None = None
+        most = -np.inf
         for side in range(len(self.scans)):
             gains = self.gains(side)
             total = np.where(self.allowed, gains.sum(axis=0), 0.0)
-            at = int(total.argmax())
-            if total[at] > (0.0 if found is None else found.gain):
-                default = ("right", "left")[side]
+            score = total if noise is None else np.sqrt(total) + noise[side:-1:2]
+            score = np.where(total > 0.0, score, -np.inf)
+            at = int(score.argmax())
+            if score[at] > most:
+                default, most = ("right", "left")[side], score[at]
                 questions = self.cuts[at]
                 found = LevelCut(self.feature, *questions, default, gains[:, at], self.missing_rows)
         return found
@@ -240,6 +254,7 @@ def grow_symmetric(
     max_depth: int = 6,
     categorical: Iterable[int] = (),
     monotone: Sequence[int] | None = None,
+    noise: Callable[[int, int, int], np.ndarray] | None = None,
 ) -> SymmetricTree:
     """Grow a tree of up to ``max_depth`` levels; every value is a bin.
 
@@ -255,7 +270,10 @@ def grow_symmetric(
         Columns of categories.
     monotone : list of int, optional
         1, 0 or -1 for every column.
+    noise : function of level, column and number of candidates n, optional
+        Returns 2 n + 1 draws of mean 0 and variance 1; they are multiplied by √(Σg² / Σh).
     """
+    spread = 0.0 if noise is None else float(np.sqrt((g**2).sum() / h.sum()))
     rules = GradientRules() if rules is None else rules
     signs = [0] * X.shape[1] if monotone is None else list(monotone)
     leaves = [SymmetricLeaf(np.arange(len(X)), _node(g, h, rules))]
@@ -263,16 +281,21 @@ def grow_symmetric(
     while len(levels) < max_depth:
         nodes = [leaf.node for leaf in leaves]
         best: dict[int, LevelCut | None] = {}
+        score: dict[int, float] = {}
         for f in range(X.shape[1]):
             values, bins, missing = _binned(X[:, f], g, h, [leaf.rows for leaf in leaves])
             if len(values):
                 words = values.astype(int).tolist() if f in set(categorical) else None
                 middles = (values[:-1] + values[1:]) / 2
-                best[f] = scan_symmetric(nodes, f, bins, middles, missing, words, signs[f]).best()
-        some = [cut for cut in best.values() if cut is not None]
-        if not some:
+                scan = scan_symmetric(nodes, f, bins, middles, missing, words, signs[f])
+                drawn = None if noise is None else spread * noise(len(levels), f, len(scan.cuts))
+                best[f] = cut = scan.best(drawn)
+                if cut is not None:
+                    score[f] = cut.score(drawn)
+        if not score:
             break
-        chosen = max(some, key=lambda cut: cut.gain)  # of equals the first
+        chosen = best[max(score, key=score.__getitem__)]  # of equals the first
+        assert chosen is not None
         levels.append(SymmetricLevel(leaves, best, chosen))
         sign = 0 if chosen.categories is not None else signs[chosen.feature]
         takes = list(zip(leaves, chosen.gains > 0, strict=True))  # those that stay come first

@@ -14,7 +14,8 @@ from tests.grow.test_symmetric import symmetric
 
 found = []
 groups = np.array([[1], [3], [2], [3], [2]], np.uint64)
-for how in ({}, {"min_rows": 3.0, "l1": 0.5}, {"node_columns": 3, "level_columns": 4, "max_onehot": 9}):
+for how in ({}, {"min_rows": 3.0, "l1": 0.5}, {"node_columns": 3, "level_columns": 4, "max_onehot": 9},
+            {"noise": 1.0}):
     for wide in (False, True):
         rng = np.random.default_rng(3)
         X, codes = table(rng, 120, 5, 7, 0.2)

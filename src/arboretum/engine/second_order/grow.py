@@ -43,7 +43,7 @@ from arboretum.engine.second_order.nodes import (
     release_slot,
     take_slot,
 )
-from arboretum.engine.second_order.pack import choose_scales
+from arboretum.engine.second_order.pack import choose_scales, spread_of
 from arboretum.engine.second_order.score import answer
 
 __all__ = ["grow"]
@@ -220,6 +220,8 @@ def _go_on(parts, state):
         if not choose_scales(state.given, state.scales, len(state.given.g)):
             counters.failed = 1
             return 0
+        if rules.noise > 0.0:
+            state.scales.chosen[0].noise = rules.noise * spread_of(state.given)
         return _task(tree, FILL, tree.ranges.shape[1], tree.nodes[0].rows < _FEW_ROWS)
     if kind == COUNT and task.pieces > 1:
         return _task(tree, MERGE, _tiles(state.store), False)

@@ -287,13 +287,13 @@ def do_drawn(store, tree, features, rules, scales, scratch, key, item):
 
 @kernel
 def do_level(store, tree, features, rules, scales, scratch, key, item):
-    """Do one item of SCAN or SHARE where a level has one cut; ``key`` is not used."""
-    unit = scales.chosen[0].unit
+    """Do one item of SCAN or SHARE where a level has one cut; ``key`` is that of the tree."""
+    chosen = scales.chosen[0]
     if tree.task[0].kind == SHARE:
-        share_split(store.starts, tree, features, unit, rules, scratch)
+        share_split(store.starts, tree, features, chosen.unit, rules, scratch)
         return
     _, first, last = _range_of(tree, item)
-    best_of_level(store.starts, tree, first, last, features, unit, rules, scratch)
+    best_of_level(store.starts, tree, first, last, features, chosen, key, rules, scratch)
     _keep_found(tree, item, scratch)
 
 

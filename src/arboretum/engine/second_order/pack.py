@@ -33,6 +33,7 @@ __all__ = [
     "fill_entries",
     "find_largest",
     "mark_rows",
+    "spread_of",
 ]
 
 G_BITS, H_BITS = np.int64(15), np.int64(16)
@@ -107,7 +108,20 @@ def choose_scales(given, scales, n_rows):
     fine.g, fine.h = scale_for(g, fine_bits), scale_for(h, fine_bits)
     unit.g, unit.h = 1.0 / small.g, 1.0 / small.h
     fine_unit.g, fine_unit.h = 1.0 / fine.g, 1.0 / fine.h
+    chosen.noise = 0.0
     return True
+
+
+@subkernel
+def spread_of(given):
+    """Return √(Σg² / Σh) of the rows that take part: how much the root of a gain varies by chance."""
+    squares, total = 0.0, 0.0
+    for i in range(len(given.rows) if len(given.rows) else len(given.g)):
+        row = np.uint64(given.rows[i] if len(given.rows) else i)
+        g = np.float64(given.g[row])
+        squares += g * g
+        total += np.float64(given.h[row])
+    return math.sqrt(squares / total) if total > 0.0 else 0.0
 
 
 @inline

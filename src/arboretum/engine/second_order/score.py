@@ -80,6 +80,7 @@ class SplitRules(NamedTuple):
     random_cuts: bool = False  # one of every column at a node, drawn, instead of all
     cut_seed: int = 6
     symmetric: bool = False  # one cut for all nodes of a level; categories as XGBoost orders them
+    noise: float = 0.0  # on scores of symmetric trees; 1: as much as they vary by chance
     gaps_in_order: bool = False  # missing values are one of the categories, as scikit-learn has it
 
 

@@ -13,23 +13,39 @@ A candidate is a place in the order of a column's bins, with missing values on e
     numbers          0 │ 1 │ 2 │ 3     missing
     categories       b │ d │ a │ c     missing       by the value that each would predict alone, for all rows
     few categories   each against the rest
+
+With noise, candidates are compared by √gain + noise · z, where z is drawn by a hash of (tree, level, feature,
+candidate). By chance alone √gain varies with a deviation of √(Σg² / Σh), which is a noise of 1. The best
+candidate of a feature draws z anew before features are compared: many candidates are no advantage.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from arboretum.engine.compiler.decorators import inline, subkernel
 from arboretum.engine.dtypes import CATEGORIES, NUMBER
+from arboretum.engine.random import mix, normal
 from arboretum.engine.second_order.categories import order_by_answer, set_members
 from arboretum.engine.second_order.numbers import score_cuts
 from arboretum.engine.second_order.score import is_worth, keep_best, rows_of, scanned_node
 from arboretum.engine.second_order.split import load_bins
 
-__all__ = ["best_of_level", "share_split"]
+__all__ = ["NOISE", "best_of_level", "share_split"]
 
+NOISE = 0x2015E  # a step on the path of keys: tree, this, level, feature, candidate
 _ZERO, _ONE = np.int64(0), np.int64(1)
 _IN_ORDER, _SORTED, _ALONE = 0, 1, 2  # how the candidates of a column are made
+
+
+@inline
+def _compared(gain, deviation, key, number):
+    """Return what the candidate of this number is compared by; ``key`` is that of its level and feature."""
+    if deviation == 0.0:
+        return gain
+    return math.sqrt(gain) + deviation * normal(mix(key, np.uint64(number)))
 
 
 @inline
@@ -124,33 +140,41 @@ def _sum_gains(starts, tree, f, how, features, unit, rules, scratch):
 
 
 @inline
-def _keep_candidate(f, n, how, has_gaps, rules, scratch):
-    """Keep the best candidate of a feature if it gains more than the best so far."""
+def _keep_candidate(f, n, how, has_gaps, deviation, key, rules, scratch):
+    """Keep the best candidate of a feature if it is better than the best so far."""
     order, longest = scratch.order, min(np.int64(rules.max_cat_threshold), n) - 1
+    at, towards, most, gain = -_ONE, _ZERO, -np.inf, 0.0
     for side in range(2 if has_gaps else 1):
-        at, most = -_ONE, max(scratch.best[0].gain, 0.0)
         for i in range(n):
             allowed = how != _SORTED or i < longest or n - i - 1 <= longest
-            if scratch.gains[side, i] > most and allowed:
-                at, most = i, scratch.gains[side, i]
-        if at < 0:
-            continue
-        kind = NUMBER if how == _IN_ORDER else CATEGORIES
-        keep_best(most, f, at, side, kind, _ZERO, _ZERO, scratch)
-        if how == _ALONE:
-            order[0] = at
-            set_members(scratch.members, order, _ZERO, _ONE)
-        elif how == _SORTED:
-            set_members(scratch.members, order, _ZERO, at + 1)
+            if scratch.gains[side, i] > 0.0 and allowed:
+                value = _compared(scratch.gains[side, i], deviation, key, 2 * i + side)
+                if value > most:
+                    at, towards, most, gain = i, np.int64(side), value, scratch.gains[side, i]
+    if at < 0:
+        return
+    value = _compared(gain, deviation, key, 2 * n)
+    if value <= scratch.best[0].gain:
+        return
+    kind = NUMBER if how == _IN_ORDER else CATEGORIES
+    keep_best(value, f, at, towards, kind, _ZERO, _ZERO, scratch)
+    if how == _ALONE:
+        order[0] = at
+        set_members(scratch.members, order, _ZERO, _ONE)
+    elif how == _SORTED:
+        set_members(scratch.members, order, _ZERO, at + 1)
 
 
 @subkernel
-def best_of_level(starts, tree, first, last, features, unit, rules, scratch):
-    """Find the candidate among ``drawn[first:last]`` that gains most in all leaves; the first of equals.
+def best_of_level(starts, tree, first, last, features, chosen, key, rules, scratch):
+    """Find the best candidate of ``drawn[first:last]`` for all leaves; the first of equals.
+
+    ``chosen``: the scales of the tree; ``key`` is that of the tree.
 
     starts (n_columns + 1,) int64.
     """
     scratch.best[0].gain, scratch.best[0].feature = -np.inf, -1
+    unit, level = chosen.unit, mix(mix(key, np.uint64(NOISE)), np.uint64(tree.counters[0].level))
     for k in range(first, last):
         f = tree.draw.drawn[0, k]
         n, how = np.int64(features.n_bins[f]), _IN_ORDER
@@ -159,7 +183,8 @@ def best_of_level(starts, tree, first, last, features, unit, rules, scratch):
         if how == _SORTED:
             _sort_categories(starts, tree, f, features, unit, rules, scratch)
         has_gaps = _sum_gains(starts, tree, f, how, features, unit, rules, scratch)
-        _keep_candidate(f, n, how, has_gaps, rules, scratch)
+        own = mix(level, np.uint64(f))
+        _keep_candidate(f, n, how, has_gaps, chosen.noise, own, rules, scratch)
 
 
 @inline
