@@ -31,3 +31,8 @@ def test_smaller_tables_get_smaller_trees_and_larger_penalties():
     for before, after in itertools.pairwise(found):
         assert before.num_leaves <= after.num_leaves
         assert before.l2 >= after.l2
+
+
+def test_few_rows_of_one_output_have_noise_on_the_scores_of_symmetric_trees():
+    assert [settings_for(n, 1).noise > 0.0 for n in SIZES] == [n < 2_000 for n in SIZES]
+    assert settings_for(500, 3).noise == 0.0

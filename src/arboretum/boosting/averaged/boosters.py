@@ -145,7 +145,7 @@ def _rules(kind: str, settings: Settings, n_features: int) -> SplitRules:
     if kind == SYMMETRIC:
         return plain._replace(
             symmetric=True, max_depth=_DEPTH, max_leaves=MANY, depth_first=True, l2=_SYMMETRIC_L2,
-            min_rows=1.0, node_columns=0,
+            min_rows=1.0, node_columns=0, noise=settings.noise,
         )  # fmt: skip
     return plain
 

@@ -3,8 +3,9 @@
     rows                  below 2,000    below 8,000    more
     leaves of a tree           16             24          31        smaller tables: smaller trees,
     penalty of leaves           5              3           1        more shrinkage,
-    folds used             5 of 5         2 of 6      1 of 6        more held-out rows
-    kinds          plain, random cuts     plain, symmetric
+    folds used             6 of 6         2 of 6      1 of 6        more held-out rows
+    kinds          plain, random cuts,    plain, symmetric
+                   symmetric with noise,
                    in turn
     of several     common trees,          plain, symmetric,
     classes        random cuts,           common trees
@@ -54,6 +55,8 @@ class Settings:
         Rounds of a member ÷ rounds of the trials, which learn from fewer rows.
     members : int
         0: by the number of rounds.
+    noise : float
+        On the scores of symmetric trees; 1: as much as they vary by chance.
     common_rate, common_rounds : float, int
         The learning rate and the most rounds of common trees: one tree does the work of several.
     """
@@ -73,6 +76,7 @@ class Settings:
     most_rounds: int = 600
     stretch: float = 1.1
     members: int = 0
+    noise: float = 0.0
     common_rate: float = 0.2
     common_rounds: int = 800
 
@@ -106,11 +110,13 @@ def settings_for(
     if n_rows < _SMALL:
         found = Settings(
             num_leaves=16, min_rows=5, l2=5.0, node_share=0.5, max_bin=127,
-            n_folds=5, used_folds=5, in_turn=True, patience=20,
-            most_rounds=600, stretch=1.15, members=4,
+            n_folds=6, used_folds=6, in_turn=True, patience=20,
+            most_rounds=600, stretch=1.15, members=6, noise=1.0,
         )  # fmt: skip
         if n_outputs > 1:
-            found = replace(found, used_folds=3, in_turn=False, most_rounds=300)
+            found = replace(
+                found, n_folds=5, used_folds=3, in_turn=False, most_rounds=300, members=4, noise=0.0
+            )
     elif n_rows < _LARGE:
         found = Settings(
             num_leaves=24, min_rows=5, l2=3.0, node_share=0.6,
@@ -137,7 +143,7 @@ def _kinds(n_rows: int, n_outputs: int, n_features: int) -> tuple[str, ...]:
     """Return the kinds of boosters to try."""
     several = n_outputs > 1  # classes
     if n_rows < _SMALL:
-        found: tuple[str, ...] = (PLAIN, RANDOM_CUTS)
+        found: tuple[str, ...] = (PLAIN, RANDOM_CUTS, SYMMETRIC)
         if several:
             found = (COMMON, RANDOM_CUTS, SYMMETRIC)
     else:
