@@ -186,6 +186,7 @@ def test_bad_target_at_fit(Model, y, message):
             [0, -1, 2, -3],
             r"Some value.s. of y are negative .* 2 of them \(rows 1, 3\)",
         ),
+        ([0, -1], "Some value.s. of y are negative"),  # before the length, as in scikit-learn
         ([0, 0, 0, 0], "Sum of y is not strictly positive .* y is not positive anywhere"),
         ([[0, 1], [0, 1], [0, 2], [0, 3]], "Sum of y is not strictly positive"),
     ],

@@ -150,10 +150,10 @@ def test_rows_are_resampled_for_a_base_that_cannot_weigh():
         model.estimators_, model.estimators_samples_, model.estimators_features_, strict=True
     ):
         assert_array_equal(member.X_, X[rows][:, columns])
-        assert_array_equal(member.y_, names[rows])
+        assert_array_equal(member.y_, y[rows])  # the number of the class
     weight = np.where(y == 2, 0.0, 1.0)
     model.fit(X, names, sample_weight=weight)
-    assert all(set(member.y_) <= {"a", "b"} for member in model.estimators_)
+    assert all(set(member.y_) <= {0, 1} for member in model.estimators_)
 
 
 def test_a_bag_is_a_weight_for_a_base_that_can_weigh():
@@ -176,6 +176,28 @@ def test_a_base_without_probabilities_votes():
     each = [e.decision_function(X) for e in model.estimators_]
     assert_allclose(model.decision_function(X), np.mean(each, axis=0))
     assert not hasattr(BaggingClassifier(), "decision_function")
+
+
+class TakesCodes(KNeighborsClassifier):
+    """Refuses labels other than 0 to K-1, as XGBoost's classifiers do."""
+
+    def fit(self, X, y):
+        assert_array_equal(np.unique(y), np.arange(3))
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("base", [TakesCodes(), make_pipeline(StandardScaler(), LinearSVC())])
+def test_bases_of_other_libraries_learn_codes(base):
+    X, y, _ = data(classes=3)
+    names = np.array(["ash", "birch", "cedar"])[y]
+    named = BaggingClassifier(base, 4, oob_score=True, random_state=0).fit(X, names)
+    coded = BaggingClassifier(base, 4, oob_score=True, random_state=0).fit(X, y)
+    assert_array_equal(named.estimators_[0].classes_, [0, 1, 2])
+    assert_array_equal(named.classes_[coded.predict(X)], named.predict(X))
+    assert_array_equal(named.predict_proba(X), coded.predict_proba(X))
+    assert named.oob_score_ == coded.oob_score_
+    own = BaggingClassifier(C45Classifier(), 2, random_state=0).fit(X, names)
+    assert_array_equal(own.estimators_[0].classes_, ["ash", "birch", "cedar"])
 
 
 def test_a_class_lost_in_a_bag():

@@ -22,7 +22,8 @@ print("fscore is weight:", booster.get_fscore() == booster.get_score(importance_
 scores = pd.Series(booster.get_score(importance_type="gain")).sort_values(ascending=False)
 print("table of scores:", scores.index[:2].tolist())
 frame = booster.trees_to_dataframe()
-print("nodes:", len(frame), "columns:", frame.columns.tolist())
+columns = frame.columns.drop("Target", errors="ignore")  # new in XGBoost 3.4
+print("nodes:", len(frame), "columns:", columns.tolist())
 print(
     "splits of the first tree:",
     frame[(frame.Tree == 0) & (frame.Feature != "Leaf")].Feature.tolist(),

@@ -139,3 +139,15 @@ def test_answers_are_xgboosts_leaf_values():
     assert_allclose(
         gradient_answer(G, H, 1, rules=GradientRules(reg_alpha=1.0)), leaf_value(G, H, settings)
     )
+
+
+def test_scikit_learn_counts_rows():
+    x, g, h = rows(5, n=120)
+    h = np.where(g > 0, h, h / 50)
+    values, bins, missing = binned(x, g, h)
+    at_least = {"reg_lambda": 0.0, "min_weight": 1e-9, "min_rows": 20, "xgboost": False}
+    for counted in (True, False):
+        rules = GradientRules(**at_least, as_scikit_learn=counted)
+        scan = scan_bins(node_of(g, h, rules), 0, bins, values[:-1], missing)
+        enough = np.minimum(scan.left[:, 2], len(g) - scan.left[:, 2]) >= 20
+        assert (np.array_equal(scan.allowed, enough & (scan.gain > 0))) == counted

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from arboretum.base.anatomy import has_anatomy
 from arboretum.base.sampling import BagRules
 from arboretum.data.column_kinds import resolve_wishes
 from arboretum.data.schema import Schema
@@ -95,7 +96,7 @@ def readable(base: Any, X: Any) -> Any:
 
     Theirs may be an array of more dimensions, which is flattened, or have infinite values, read as missing.
     """
-    if not isinstance(X, np.ndarray) or type(base).__module__.startswith("arboretum."):
+    if not isinstance(X, np.ndarray) or has_anatomy(base):
         return X
     cells = flat(X)
     infinite = (cells == np.inf) | (cells == -np.inf)

@@ -21,7 +21,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from arboretum.base.parameters import real
 from arboretum.data.checks import check_counts, check_scale, check_weights, list_names
 from arboretum.data.column_warnings import warn_of_classes
-from arboretum.data.target import encode_classes, numbers, weights
+from arboretum.data.target import check_target_count, encode_classes, numbers, weights
 from arboretum.engine.elementwise import log
 from arboretum.errors import DataError, ModelFileError, ParameterError
 from arboretum.io.values import flag_of, labels_of, whole
@@ -249,7 +249,7 @@ class Numbers(RegressorMixin, _Target):
 
     _one_output: bool = True  # y had one dimension
 
-    def _learn_numbers(self, y: Any, n_rows: int) -> np.ndarray:
+    def _learn_numbers(self, y: Any, n_rows: int | None) -> np.ndarray:
         """Learn the shape of the target; return numbers of shape (rows, outputs)."""
         values, one = numbers(y, n_rows=n_rows, estimator_name=type(self).__name__)
         self._refuse_several(values.shape[1])
@@ -266,9 +266,10 @@ class Numbers(RegressorMixin, _Target):
     def _learn_target(self, y: Any, sample_weight: Any, n_rows: int) -> tuple[GrowTarget, Any]:
         from arboretum.grow.grower import make_target
 
-        values = self._learn_numbers(y, n_rows)
+        values = self._learn_numbers(y, None)  # what y holds is checked before its length
         if self.criterion == "poisson":
             check_counts(values)
+        check_target_count(len(values), n_rows)
         w = self._learn_weights(sample_weight, n_rows)
         return make_target(values, None, w), w
 

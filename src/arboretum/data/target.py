@@ -27,7 +27,14 @@ from arboretum.data.values import (
 )
 from arboretum.errors import DataError
 
-__all__ = ["check_lengths", "encode_classes", "numbers", "raw_target", "weights"]
+__all__ = [
+    "check_lengths",
+    "check_target_count",
+    "encode_classes",
+    "numbers",
+    "raw_target",
+    "weights",
+]
 
 _SMALL_RANGE = 1 << 16  # whole numbers within this range are counted, not sorted
 
@@ -195,7 +202,7 @@ def check_lengths(X: Any, y: Any, sample_weight: Any = None) -> None:
     table: Any = getattr(X, "shape", ())
     if len(table) != 2:
         return
-    for given, check in ((sample_weight, _check_weight_count), (y, _check_target_count)):
+    for given, check in ((sample_weight, _check_weight_count), (y, check_target_count)):
         shape: Any = getattr(given, "shape", ())
         if len(shape) == 1:
             check(shape[0], table[0])
@@ -209,7 +216,8 @@ def _check_weight_count(n: int, n_rows: int) -> None:
         )
 
 
-def _check_target_count(n: int, n_rows: int) -> None:
+def check_target_count(n: int, n_rows: int) -> None:
+    """Raise a DataError if y has other rows than X."""
     if n != n_rows:
         raise DataError(
             f"Found input variables with inconsistent numbers of samples: [{n_rows}, {n}] "
@@ -250,7 +258,7 @@ def _read_target(
     if n == 0:
         raise DataError("Found array with 0 sample(s) in y while a minimum of 1 is required.")
     if n_rows is not None:
-        _check_target_count(n, n_rows)
+        check_target_count(n, n_rows)
     for i, raw in enumerate(columns):
         _refuse_missing(raw, "y" if len(columns) == 1 else f"y (output {i})")
     if not is_1d and len(columns) == 1:

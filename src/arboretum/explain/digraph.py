@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from arboretum.boosting.lightgbm.booster import leaf_numbers
+from arboretum.boosting.lightgbm.booster import LGBMBooster, leaf_numbers
 from arboretum.boosting.second_order.constraints import monotone_signs
+from arboretum.boosting.xgboost.booster import XGBBooster
 from arboretum.explain.boxes import BoxStyle, info_lines
 from arboretum.explain.graphviz import escape_html, quoted_label
 from arboretum.explain.labels import Labels, Wording, check_int, clean, labels_of
@@ -25,7 +26,7 @@ from arboretum.explain.look import TreeLook, path_of
 from arboretum.explain.other_names import booster_of, names_of_booster, takes_other_names
 from arboretum.explain.pick_tree import Picked, pick_tree
 from arboretum.explain.pipeline import takes_pipelines
-from arboretum.structure.tree import GROUPS, MULTIWAY
+from arboretum.structure.tree import GROUPS, MULTIWAY, Tree
 
 __all__ = ["TreeSource", "create_tree_digraph", "to_graphviz"]
 
@@ -236,7 +237,7 @@ def _labels(model: Any, picked: Picked, feature_names: Any, tree: Any) -> Labels
     if picked.kind != "gradients" or ensemble is None:
         return labels
     number = next(t for t, one in enumerate(picked.anatomy.trees) if one is picked.tree)
-    value = ensemble.values_of(number, with_base=hasattr(booster, "feature_name"))
+    value = ensemble.values_of(number, with_base=isinstance(booster, LGBMBooster))
     return replace(labels, tree=replace(picked.tree, value=value))
 
 
@@ -255,8 +256,8 @@ def _question(labels: Labels, node: int, wording: Wording, most: int) -> str:
 
 def _fills(model: Any, picked: Picked) -> dict[int, str]:
     """Return the colour of the splits on every column with a monotone constraint."""
-    given = getattr(booster_of(model), "model", model)
-    parameters = given.get_params(deep=False) if hasattr(given, "get_params") else {}
+    given = model.model if isinstance(model, LGBMBooster | XGBBooster) else model
+    parameters = {} if isinstance(given, Tree) else given.get_params(deep=False)
     names = ("monotone_constraints", "monotonic_cst")
     found = next((parameters[name] for name in names if parameters.get(name) is not None), None)
     signs = monotone_signs(found, picked.tree.schema)

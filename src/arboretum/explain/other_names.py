@@ -28,16 +28,22 @@ def booster_of(model: Any) -> Any:
     >>> type(booster_of(XGBRegressor(n_estimators=1).fit([[0], [1]], [0, 1]))).__name__
     'XGBBooster'
     """
-    if hasattr(model, "get_booster"):
+    from arboretum.boosting.lightgbm.answers import LGBMAnswers
+    from arboretum.boosting.xgboost.answers import XGBAnswers
+
+    if isinstance(model, XGBAnswers):
         return model.get_booster()
-    return model.booster_ if hasattr(type(model), "booster_") else model
+    return model.booster_ if isinstance(model, LGBMAnswers) else model
 
 
 def names_of_booster(model: Any) -> Any:
     """Return the names that a booster gives the columns; None for other models."""
-    if hasattr(model, "feature_name"):
+    from arboretum.boosting.lightgbm.booster import LGBMBooster
+    from arboretum.boosting.xgboost.booster import XGBBooster
+
+    if isinstance(model, LGBMBooster):
         return model.feature_name()
-    return getattr(model, "feature_names", None)
+    return model.feature_names if isinstance(model, XGBBooster) else None
 
 
 def _names_of_map(path: Any) -> list[str] | None:

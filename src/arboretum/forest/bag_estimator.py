@@ -15,7 +15,7 @@ from sklearn.base import MetaEstimatorMixin
 
 from arboretum.base import members
 from arboretum.base import parameters as p
-from arboretum.base.anatomy import Anatomy, PartModel
+from arboretum.base.anatomy import Anatomy, PartModel, has_anatomy
 from arboretum.base.estimator import check_same, goes_on, signature
 from arboretum.base.model_of_trees import ModelOfMembers
 from arboretum.base.oob_attributes import OutOfBagAttributes
@@ -237,8 +237,7 @@ class Bagging(OutOfBagAttributes, MetaEstimatorMixin, Interruptible, ModelOfMemb
 
     def _jobs(self) -> tuple[int | None, bool]:
         """Return how many estimators are fitted at a time, and whether on threads."""
-        ours = type(self._base()).__module__.startswith("arboretum.")
-        return (self._threads(), True) if ours else (self.n_jobs, False)
+        return (self._threads(), True) if has_anatomy(self._base()) else (self.n_jobs, False)
 
     # ------------------------------------------------------------------ trees grown together
     def _can_share(self, base: Any) -> bool:

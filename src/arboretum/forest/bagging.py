@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from arboretum.base import members
+from arboretum.base.anatomy import has_anatomy
 from arboretum.base.oob_attributes import ClassesOutOfBag, NumbersOutOfBag
 from arboretum.base.targets import Classes, Numbers
 from arboretum.cart.cart import CARTClassifier, CARTRegressor
@@ -48,7 +49,8 @@ class BaggingClassifier(ClassesOutOfBag, Classes, Bagging):
     -----
     A base that takes `sample_weight` gets all rows, weighted by how often its bag drew them; any other gets
     the drawn rows themselves. Rows are drawn in proportion to their weights; without `bootstrap`, where a
-    row is drawn once, a base that takes weights gets them, and all rows are equally likely.
+    row is drawn once, a base that takes weights gets them, and all rows are equally likely. A base of another
+    library learns the numbers of the classes, 0 to K-1, as in scikit-learn.
 
     Examples
     --------
@@ -72,10 +74,14 @@ class BaggingClassifier(ClassesOutOfBag, Classes, Bagging):
 
     def _learn_labels(self, y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
         codes = self._learn_classes(y, n_rows)
-        return codes, self.classes_[codes[:, 0]]
+        return codes, self._labels_for(self._base())[codes[:, 0]]
+
+    def _labels_for(self, member: Any) -> np.ndarray:
+        """Return the classes as a member learns them: codes for other libraries, some of which need those."""
+        return self.classes_ if has_anatomy(member) else np.arange(self.n_classes_)
 
     def _read_answer(self, member: Any, X: Any, **given: Any) -> np.ndarray:
-        return members.answer_classes(member, X, self.classes_, **given)
+        return members.answer_classes(member, X, self._labels_for(member), **given)
 
     def predict_proba(self, X: Any, **params: Any) -> np.ndarray:
         """Return mean class probabilities; for estimators without `predict_proba` the shares of votes."""

@@ -282,6 +282,7 @@ class HistogramGrower:
             bits=gain.view(np.int64),
             order=np.empty(bins, np.int64),
             ratio=np.empty(bins),
+            counts=np.empty(bins + 1, np.int64),
             gains=np.empty((2, bins)),
             best=record_table(1, SPLIT),
             members=np.zeros(self._words(longest), np.uint32),

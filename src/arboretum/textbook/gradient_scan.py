@@ -64,7 +64,7 @@ class GradientRules:
     min_gain: float = 0.0
     reach_gain: bool = True  # a gain of ``min_gain`` suffices
     min_weight: float = 1.0  # the least H of a side
-    min_rows: float = 0.0  # the least rows of a side, estimated from their H
+    min_rows: float = 0.0  # the least rows of a side
     xgboost: bool = True  # how categories are ordered, and where missing values of no row go
     max_onehot: int = 3  # up to this many categories, one is tried against the rest
     max_cat_threshold: int = 64
@@ -72,7 +72,8 @@ class GradientRules:
     cat_min_rows: float = 0.0
     cat_l2: float = 0.0
     min_group: float = 0.0
-    gaps_in_order: bool = False  # missing values are one of the categories, as in scikit-learn
+    # missing values are one of the categories, and rows are counted instead of estimated
+    as_scikit_learn: bool = False
 
 
 DEFAULT = GradientRules()
@@ -92,6 +93,10 @@ class GradientNode:
     def estimated_rows(self, H: np.ndarray) -> np.ndarray:
         """Return how many rows a bin has, as LightGBM estimates it: its share of the node's rows by its H."""
         return np.floor(np.asarray(H) * (self.n / self.H if self.H > 0 else 0.0) + 0.5)
+
+    def rows_of(self, sums: np.ndarray) -> np.ndarray:
+        """Return how many rows bins have, from G, H and rows: counted, or estimated."""
+        return sums[..., 2] if self.rules.as_scikit_learn else self.estimated_rows(sums[..., 1])
 
 
 def gradient_answer(
@@ -237,7 +242,7 @@ def scan_bins(
     gaps = bool(missing[2])
     filled = bins[:, 2] > 0  # a cut after a bin without rows is the cut before it
     below, ends = np.cumsum(bins, axis=0)[filled], np.append(cuts, np.inf)[filled]
-    estimated = node.estimated_rows(bins[filled, 1])
+    estimated = node.rows_of(bins[filled])
     from_left = np.cumsum(estimated)
     from_right = node.n - (np.cumsum(estimated[::-1])[::-1] - estimated)
     lefts, rows, at = [below[:-1]], [from_right[:-1]], [ends[:-1]]
@@ -293,7 +298,7 @@ def scan_columns(
     ([0, 1], [13.333333333333332, 30.0])
     """
     filled, gaps = bins[..., 2] > 0, missing[:, 2] > 0
-    below, estimated = np.cumsum(bins, axis=1), node.estimated_rows(bins[..., 1])
+    below, estimated = np.cumsum(bins, axis=1), node.rows_of(bins)
     from_left = np.cumsum(estimated, axis=1)
     from_right = node.n - (estimated.sum(axis=1, keepdims=True) - from_left)
     last = below[..., 2] >= below[:, -1:, 2]
@@ -386,20 +391,20 @@ def _by_ratio(node: GradientNode, bins: np.ndarray, missing: np.ndarray) -> list
     In scikit-learn missing values take part as one more category, and one category alone is no order.
     """
     rules, n = node.rules, len(bins)
-    lines = np.vstack([bins, missing]) if rules.gaps_in_order else bins
-    estimated = node.estimated_rows(lines[:, 1])
-    some = np.flatnonzero((lines[:, 1] > 0) & (estimated >= rules.cat_min_rows))
+    lines = np.vstack([bins, missing]) if rules.as_scikit_learn else bins
+    many = node.estimated_rows(lines[:, 1]) >= rules.cat_min_rows
+    some, rows_of = np.flatnonzero((lines[:, 1] > 0) & many), node.rows_of(lines)
     ratio = lines[some, 0] / (lines[some, 1] + rules.cat_smooth)
     order = some[np.argsort(ratio, kind="stable")].tolist()
     longest = min(rules.max_cat_threshold, (len(order) + 1) // 2)
-    ways = [(order, longest), (order[::-1], longest - rules.gaps_in_order)]
-    if rules.gaps_in_order and len(order) == 1:
+    ways = [(order, longest), (order[::-1], longest - rules.as_scikit_learn)]
+    if rules.as_scikit_learn and len(order) == 1:
         ways = []
     found = []
     for way, most in ways:
         sums, rows, group = np.zeros(3), 0.0, 0.0
         for i, b in enumerate(way[: max(most, 0)]):
-            sums, rows, group = sums + lines[b], rows + estimated[b], group + estimated[b]
+            sums, rows, group = sums + lines[b], rows + rows_of[b], group + rows_of[b]
             right = node.n - rows
             if right < rules.min_rows or right < rules.min_group:
                 break

@@ -114,6 +114,15 @@ def test_explanations_add_up(model):
     facts = overview_of(model, 700, 700, 2)
     assert facts["members"] == [["plain", f"{len(model.trees_)} rounds, weight 1"]]
     assert facts["choices"][2][:2] == ("dates", "number")
+    model.notes_ = {
+        "target": "y",
+        "task": "regression",
+        "data file": "shop.csv",
+    }  # as `train` keeps them
+    assert overview_of(model, 700, 700, 2)["notes"] == {
+        "data file": "shop.csv"
+    }  # a line has the others
+    model.notes_ = {}
     assert "when weekday" in model.report(X, Y).html
 
 

@@ -15,13 +15,13 @@ G_UNIT, H_UNIT = 0.5, 0.25
 
 def new_scratch(n):
     gain = np.empty(n + 1)
-    whole = np.zeros((5, n + 1), np.int64)
+    whole = np.zeros((6, n + 1), np.int64)
     best = record_table(1, SPLIT)
     best[:] = 0
     best["gain"], best["feature"] = -np.inf, -1
     return SplitScratch(
         whole[0], whole[1], whole[2], whole[3], np.empty(n + 1), gain, gain.view(np.int64),
-        whole[4], np.empty(n + 1), np.empty((2, n + 1)), best, np.zeros(n // 32 + 1, np.uint32),
+        whole[4], np.empty(n + 1), whole[5], np.empty((2, n + 1)), best, np.zeros(n // 32 + 1, np.uint32),
         np.zeros(0, np.int64),
     )  # fmt: skip
 

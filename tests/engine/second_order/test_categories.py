@@ -23,7 +23,7 @@ from tests.engine.second_order.scan_cases import (
 
 @kernel
 def scan_categories(f, n, node, rules, scratch):
-    categories.scan_categories(f, n, node, rules, scratch)
+    categories.scan_categories(f, n, node, None, rules, None, scratch)
 
 
 LIGHTGBM = RULES._replace(cat_l2=10.0, cat_smooth=5.0, max_onehot=0)
@@ -45,7 +45,7 @@ def singles(g, h, node, itself, rules):
 
 def by_ratio(g, h, node, itself, rules):
     """Beginnings and ends of LightGBM's order; scikit-learn's has missing values, too."""
-    n, gaps = len(g) - 1, rules.gaps_in_order
+    n, gaps = len(g) - 1, rules.as_scikit_learn
     used = [b for b in range(n + gaps) if h[b] > 0 and rows_in(h[b], node) >= rules.cat_min_rows]
     used.sort(key=lambda b: (g[b] * G_UNIT / (h[b] * H_UNIT + rules.cat_smooth), b))
     longest = min(rules.max_cat_threshold, (len(used) + 1) // 2)
@@ -113,7 +113,7 @@ WAYS = {
     "ratio, rows needed": (LIGHTGBM._replace(min_rows=15.0, cat_min_rows=5.0), by_ratio),
     "ratio, groups": (LIGHTGBM._replace(min_group=25.0), by_ratio),
     "ratio, α": (LIGHTGBM._replace(l1=2.0, max_delta_step=0.5), by_ratio),
-    "ratio, gaps in order": (LIGHTGBM._replace(cat_l2=0.0, gaps_in_order=True), by_ratio),
+    "ratio, gaps in order": (LIGHTGBM._replace(cat_l2=0.0, as_scikit_learn=True), by_ratio),
     "answer": (XGBOOST, by_answer),
     "answer, few": (XGBOOST._replace(max_cat_threshold=4), by_answer),
     "answer, weight needed": (XGBOOST._replace(min_weight=6.0), by_answer),

@@ -21,12 +21,12 @@ from tests.engine.second_order.scan_cases import (
 
 @kernel
 def scan_number(f, n, node, sign, rules, scratch):
-    numbers.scan_number(f, n, node, sign, rules, scratch)
+    numbers.scan_number(f, n, node, sign, None, rules, None, scratch)
 
 
 @kernel
 def scan_packed(f, n, sums, missing, node, rules, scratch):
-    numbers.scan_packed(f, n, sums, missing, node, rules, scratch)
+    numbers.scan_packed(f, n, sums, missing, node, None, rules, None, scratch)
 
 
 @kernel

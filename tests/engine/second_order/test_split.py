@@ -18,7 +18,7 @@ RULES = SplitRules(
 
 @kernel
 def _best(hist, starts, columns, features, node, rules, scratch):
-    best_of(hist, starts, columns, 0, len(columns), features, node, rules, scratch)
+    best_of(hist, starts, columns, 0, len(columns), features, node, rules, None, scratch)
 
 
 def _features(n_bins: np.ndarray) -> Features:
@@ -33,8 +33,8 @@ def _scratch(bins: int) -> SplitScratch:
     gain, whole = np.empty(bins), lambda n: np.empty(n, np.int64)
     return SplitScratch(
         whole(bins + 1), whole(bins + 1), whole(bins), whole(bins), np.empty(bins), gain,
-        gain.view(np.int64), whole(bins), np.empty(bins), np.empty((2, bins)), record_table(1, SPLIT),
-        np.zeros(0, np.uint32), whole(1),
+        gain.view(np.int64), whole(bins), np.empty(bins), whole(bins + 1), np.empty((2, bins)),
+        record_table(1, SPLIT), np.zeros(0, np.uint32), whole(1),
     )  # fmt: skip
 
 

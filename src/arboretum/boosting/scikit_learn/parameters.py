@@ -19,7 +19,7 @@ PARAMETERS = {
     "max_depth": Parameter(p.integer(1) | p.none, "Depth at which growing stops."),
     "min_samples_leaf": Parameter(
         p.integer(1),
-        "Rows each side of a split needs; estimated from hessians where these differ between rows.",
+        "Rows each side of a split needs.",
     ),
     "l2_regularization": Parameter(p.real(0), "L2 penalty of the leaf values."),
     "max_features": Parameter(

@@ -73,13 +73,13 @@ def _rules(model: HistModel, n_features: int) -> SplitRules:
     return NO_RULES._replace(
         l2=float(model.l2_regularization),
         min_weight=_LEAST_HESSIAN,
-        min_rows=float(least) if least > 1 else 0.0,  # estimates may round a light row down to none
+        min_rows=float(least) if least > 1 else 0.0,  # a side with H has a row
         cat_smooth=_FEW,
         cat_min_rows=_FEW,
         max_depth=MANY if model.max_depth is None else int(model.max_depth),
         max_leaves=MANY if model.max_leaf_nodes is None else int(model.max_leaf_nodes),
         node_columns=drawn if drawn < n_features else 0,
-        gaps_in_order=True,
+        as_scikit_learn=True,
     )
 
 

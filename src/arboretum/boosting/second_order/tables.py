@@ -71,7 +71,7 @@ class BinnedTable:
         empty: Callable[..., np.ndarray] = np.empty,
     ) -> None:
         features = features_of(bins, plan.monotone)
-        self.bins, self.schema, self._by_rows = bins, schema, plan.rules.gaps_in_order
+        self.bins, self.schema, self._by_rows = bins, schema, plan.rules.as_scikit_learn
         self.grower = HistogramGrower(
             bins.codes,
             features,

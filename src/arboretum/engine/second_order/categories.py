@@ -17,6 +17,7 @@ import numpy as np
 
 from arboretum.engine.compiler.decorators import inline, subkernel
 from arboretum.engine.dtypes import CATEGORIES
+from arboretum.engine.second_order.row_counts import count_rows, surely_enough
 from arboretum.engine.second_order.score import answer, is_worth, keep_best, rows_of, score
 
 __all__ = ["order_by_answer", "order_by_ratio", "scan_categories", "set_members"]
@@ -106,7 +107,7 @@ def order_by_ratio(n, node, rules, scratch):
     """
     g, h, order, ratio = scratch.g, scratch.h, scratch.order, scratch.ratio
     share, used = node.share, np.int64(0)
-    for b in range(n + rules.gaps_in_order):
+    for b in range(n + rules.as_scikit_learn):
         if h[b] <= 0 or rows_of(h[b], share) < rules.cat_min_rows:
             continue
         weight = np.float64(h[b]) * node.h_unit
@@ -148,21 +149,26 @@ def _scan_single(f, n, node, rules, scratch):
 
 
 @inline
-def _scan_by_ratio(f, n, node, rules, scratch):
-    """Try beginnings and ends of the order of LightGBM."""
+def _try_ends(f, used, of_bin, share, known, node, rules, scratch):
+    """Try beginnings and ends of an order; return the range of the best, and whether all were tried.
+
+    Rows not ``known``: stop at the first range that is better than the best so far and may have too few.
+
+    of_bin (n_bins,) int64, Σh with ``share`` rows per unit, or the rows with a share of 1.
+    """
     g, h, order = scratch.g, scratch.h, scratch.order
-    used = order_by_ratio(n, node, rules, scratch)
-    gaps = rules.gaps_in_order
+    gaps = rules.as_scikit_learn
     longest = min(rules.max_cat_threshold, (used + 1) // 2) if used > 1 or not gaps else 0
-    first, last, share, l2 = _ZERO, -_ONE, node.share, rules.l2 + rules.cat_l2
+    first, last, l2 = _ZERO, -_ONE, rules.l2 + rules.cat_l2
     for side in range(2):
-        sum_g, sum_h, group, n_left = np.int64(0), np.int64(0), 0.0, 0.0
+        sum_g, sum_h, group = np.int64(0), np.int64(0), 0.0
+        n_left = 0.0 if known else 0.5 * node.rows  # enough on both sides
         for i in range(longest - side * gaps):
             b = order[used - 1 - i] if side else order[i]
             sum_g += g[b]
             sum_h += h[b]
-            n_left += rows_of(h[b], share)
-            group += rows_of(h[b], share)
+            n_left += rows_of(of_bin[b], share)
+            group += rows_of(of_bin[b], share)
             n_right = node.rows - n_left
             if n_right < rules.min_rows or n_right < rules.min_group:
                 break
@@ -171,8 +177,26 @@ def _scan_by_ratio(f, n, node, rules, scratch):
                 continue
             group = 0.0
             if gain > scratch.best[0].gain and is_worth(gain, node.set_score, rules):
+                if not (known or surely_enough(sum_h, node, rules)):
+                    return first, last, False
                 first, last = (used - 1 - i, used) if side else (_ZERO, i + 1)
                 keep_best(gain, f, i, _ZERO, CATEGORIES, sum_g, sum_h, scratch)
+    return first, last, True
+
+
+@inline
+def _scan_by_ratio(f, n, node, features, rules, rows, scratch):
+    """Try beginnings and ends of the order of LightGBM; ``rows`` as in `scan_number`."""
+    h, order, counts = scratch.h, scratch.order, scratch.counts
+    used = order_by_ratio(n, node, rules, scratch)
+    if rows is None:
+        first, last, _ = _try_ends(f, used, h, node.share, True, node, rules, scratch)
+    else:
+        first, last, done = _try_ends(f, used, h, 0.0, False, node, rules, scratch)
+        if not done:
+            count_rows(f, features, rows, scratch)
+            start, end, _ = _try_ends(f, used, counts, 1.0, True, node, rules, scratch)
+            first, last = (start, end) if end >= 0 else (first, last)
     if last >= 0:
         for i in range(first, last):
             if order[i] == n:  # missing values have no bit
@@ -210,11 +234,11 @@ def _scan_by_answer(f, n, node, rules, scratch):
 
 
 @inline
-def scan_categories(f, n, node, rules, scratch):
+def scan_categories(f, n, node, features, rules, rows, scratch):
     """Try one category against the rest, or beginnings and ends of their order."""
     if n <= rules.max_onehot:
         _scan_single(f, n, node, rules, scratch)
     elif rules.as_xgboost:
         _scan_by_answer(f, n, node, rules, scratch)
     else:
-        _scan_by_ratio(f, n, node, rules, scratch)
+        _scan_by_ratio(f, n, node, features, rules, rows, scratch)

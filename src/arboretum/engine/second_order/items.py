@@ -16,7 +16,8 @@ several processes at once, and only if a table needs them (`find_parts`):
     do_rows     SCALE, FILL, SUM
     do_count    PART, COUNT, MERGE     and the one loop that counts tiles of the table's width
     do_wide     PART, COUNT            for columns of more than 255 bins
-    do_scan     SCAN                   or `do_drawn`, if one random cut of every column is tried
+    do_scan     SCAN                   or `do_counted`, if rows are counted; or `do_drawn`, if one random cut
+                                       of every column is tried
     do_level    SCAN, SHARE            instead, if all nodes of a level have the same cut
 """
 
@@ -51,6 +52,7 @@ from arboretum.engine.second_order.pack import (
     mark_rows,
 )
 from arboretum.engine.second_order.random_cuts import CUTS, best_drawn
+from arboretum.engine.second_order.row_counts import RowsOfNode
 from arboretum.engine.second_order.score import SplitScratch, scanned_node
 from arboretum.engine.second_order.split import best_of
 from arboretum.engine.second_order.symmetric import best_of_level, share_split
@@ -257,17 +259,29 @@ def _keep_found(tree, item, scratch):
         tree.best_members[item, w] = scratch.members[w]
 
 
-@kernel
-def do_scan(store, tree, features, rules, scales, scratch, key, item):
-    """Do one item of SCAN; ``key`` is not used."""
+@inline
+def _scan(store, tree, features, rules, scales, rows, scratch, item):
     side, first, last = _range_of(tree, item)
     best, scanned = tree.best[item], tree.nodes[tree.task[0].scanned[side]]
     node, hist = scanned_node(scanned, scales.chosen[0].unit, rules), tree.hists[scanned.slot]
     best.gain, best.feature = -np.inf, -1
     if first < last:
         drawn = tree.draw.drawn[side]
-        best_of(hist, store.starts, drawn, first, last, features, node, rules, scratch)
+        best_of(hist, store.starts, drawn, first, last, features, node, rules, rows, scratch)
         _keep_found(tree, item, scratch)
+
+
+@kernel
+def do_scan(store, tree, features, rules, scales, scratch, key, item):
+    """Do one item of SCAN; ``key`` is not used."""
+    _scan(store, tree, features, rules, scales, None, scratch, item)
+
+
+@kernel
+def do_counted(store, tree, features, rules, scales, scratch, key, item):
+    """Do one item of SCAN where rows are counted; ``key`` is not used."""
+    rows = RowsOfNode(store, tree, tree.task[0].scanned[_range_of(tree, item)[0]])
+    _scan(store, tree, features, rules, scales, rows, scratch, item)
 
 
 @kernel
@@ -381,7 +395,8 @@ def find_scanning(state: State, scratch: SplitScratch) -> Parts:
     """Return the addresses of SCAN and of the draw of features alone."""
     store, tree, features, rules, given, scales = state
     draws = rules.level_columns or rules.node_columns or len(tree.draw.group_of)
-    scan = do_drawn if rules.random_cuts else do_level if rules.symmetric else do_scan
+    searches = do_counted if rules.as_scikit_learn and rules.min_rows > 0.0 else do_scan
+    scan = do_drawn if rules.random_cuts else do_level if rules.symmetric else searches
     return Parts(
         0, 0, 0, 0,
         address_of(scan, store, tree, features, rules, scales, scratch, given.key, 0),

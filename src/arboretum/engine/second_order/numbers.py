@@ -25,6 +25,7 @@ from arboretum.engine.atomic import LANES, sum_block
 from arboretum.engine.compiler.decorators import inline, subkernel
 from arboretum.engine.dtypes import NUMBER
 from arboretum.engine.second_order.histogram import LOW32
+from arboretum.engine.second_order.row_counts import count_rows, surely_enough
 from arboretum.engine.second_order.score import (
     answer,
     is_worth,
@@ -48,18 +49,21 @@ _BIT = np.uint32(1)
 
 
 @subkernel
-def _count_rows(n, cuts, from_left, node, scratch):
-    """Write the rows on the left of every cut, added up from the side without missing values."""
-    h, left_rows, share = scratch.h, scratch.left_rows, node.share
+def _add_rows(of_bin, share, n, cuts, from_left, node, scratch):
+    """Write the rows on the left of every cut, added up from the side without missing values.
+
+    of_bin (at least n,) int64, Σh with ``share`` rows per unit, or the rows with a share of 1.
+    """
+    left_rows = scratch.left_rows
     if from_left:
         rows = 0.0
         for b in range(cuts):
-            rows += rows_of(h[b], share)
+            rows += rows_of(of_bin[b], share)
             left_rows[b] = rows
         return
     rows = node.rows
     for b in range(n - 1, 0, -1):
-        rows -= rows_of(h[b], share)
+        rows -= rows_of(of_bin[b], share)
         left_rows[b - 1] = rows
 
 
@@ -118,10 +122,13 @@ def _first_largest(gain, bits, n):
 
 
 @subkernel
-def scan_number(f, n, node, sign, rules, scratch):
-    """Try every cut of a number, missing values right, then left."""
+def scan_number(f, n, node, sign, features, rules, rows, scratch):
+    """Try every cut of a number, missing values right, then left.
+
+    ``rows``: RowsOfNode, or None if the rows of bins are estimated.
+    """
     g, h = scratch.g, scratch.h
-    missing = g[n] != 0 or h[n] != 0
+    missing, known = g[n] != 0 or h[n] != 0, False
     for side in range(2 if missing else 1):
         sum_g, sum_h = (g[n], h[n]) if side else (np.int64(0), np.int64(0))
         cuts = n if missing and not side else n - 1
@@ -129,10 +136,24 @@ def scan_number(f, n, node, sign, rules, scratch):
             sum_g += g[b]
             sum_h += h[b]
             scratch.left_g[b], scratch.left_h[b] = sum_g, sum_h
-        if rules.min_rows > 0.0:
-            _count_rows(n, cuts, missing and not side, node, scratch)
+        from_left = missing and not side
+        if rows is None:
+            if rules.min_rows > 0.0:
+                _add_rows(h, node.share, n, cuts, from_left, node, scratch)
+        elif known:
+            _add_rows(scratch.counts, 1.0, n, cuts, from_left, node, scratch)
+        else:
+            scratch.left_rows[:cuts] = 0.5 * node.rows  # enough on both sides
         score_cuts(cuts, node, sign, rules, scratch)
         at = _first_largest(scratch.gain, scratch.bits, cuts)
+        if rows is not None:
+            better = at >= 0 and scratch.gain[at] > scratch.best[0].gain
+            if better and not (known or surely_enough(scratch.left_h[at], node, rules)):
+                count_rows(f, features, rows, scratch)
+                known = True
+                _add_rows(scratch.counts, 1.0, n, cuts, from_left, node, scratch)
+                score_cuts(cuts, node, sign, rules, scratch)
+                at = _first_largest(scratch.gain, scratch.bits, cuts)
         if at < 0 or not (
             scratch.gain[at] > scratch.best[0].gain
             and is_worth(scratch.gain[at], node.score, rules)
@@ -233,15 +254,15 @@ def _rounded_rows(both, share):
 
 
 @subkernel
-def _enough_rows(sums, n, cuts, from_left, node, rules):
+def _enough_rows(sums, share, n, cuts, from_left, node, rules):
     """Return the first of the cuts with ``min_rows`` on both sides, and the one after the last.
 
-    The rows are those of `_count_rows`; they only grow from cut to cut, so these cuts are neighbours, and
+    The rows are those of `_add_rows`; they only grow from cut to cut, so these cuts are neighbours, and
     are found from both ends.
 
-    sums (at least n,) int64.
+    sums (at least n,) int64: packed sums, or the rows with a ``share`` of 1.
     """
-    share, low, high = node.share, rules.min_rows, node.rows - rules.min_rows
+    low, high = rules.min_rows, node.rows - rules.min_rows
     total = np.int32(0)
     for b in range(n):
         total += _rounded_rows(sums[b], share)
@@ -319,11 +340,12 @@ def _best_cut(sums, blocks, missing, first, end, node, rules, limit, scratch):
 
 
 @inline
-def scan_packed(f, n, sums, missing, node, rules, scratch):
+def scan_packed(f, n, sums, missing, node, features, rules, rows, scratch):
     """`scan_number` for packed sums, where scores are G² / (H + λ).
 
     sums (at least n,) int64.
     """
+    known = False
     blocks = _outline(sums, n, scratch.h, scratch.left_h)
     per_unit = _CLEARLY * node.h_unit / (node.g_unit * node.g_unit)
     looks_over = node.h < _HALVES and rules.l2 / node.h_unit < _LARGE
@@ -336,7 +358,16 @@ def scan_packed(f, n, sums, missing, node, rules, scratch):
             limit = -np.inf
         at = _best_cut(sums, blocks, with_left, _ZERO, cuts, node, rules, limit, scratch)
         if at >= 0 and rules.min_rows > 0.0:  # checked last: most columns have no better cut
-            first, end = _enough_rows(sums, n, cuts, from_left, node, rules)
+            first, end = _ZERO, cuts
+            if rows is None:
+                first, end = _enough_rows(sums, node.share, n, cuts, from_left, node, rules)
+            else:
+                left_h = (scratch.left_g[at] + with_left) & LOW32
+                if not (known or surely_enough(left_h, node, rules)):
+                    count_rows(f, features, rows, scratch)
+                    known = True
+                if known:
+                    first, end = _enough_rows(scratch.counts, 1.0, n, cuts, from_left, node, rules)
             if not first <= scratch.order[at] < end:
                 at = _best_cut(sums, blocks, with_left, first, end, node, rules, limit, scratch)
         if at < 0:

@@ -23,6 +23,7 @@ from arboretum.engine.fixed_point import bits_of_each, scale_for
 from arboretum.engine.random import mix
 
 __all__ = [
+    "MOST_H",
     "GivenRows",
     "Scales",
     "add_fine",
@@ -37,7 +38,7 @@ __all__ = [
 ]
 
 G_BITS, H_BITS = np.int64(15), np.int64(16)
-_MOST_G, _MOST_H = np.int32(32767), np.int32(65535)
+_MOST_G, MOST_H = np.int32(32767), np.int32(65535)
 _G_PLACE, _SIGN = np.int32(16), np.uint32(0x80000000)
 _AHEAD = np.uint64(24)  # entries whose rows are fetched, here and wherever entries are walked
 _ROW, _ONE = np.uint64(32), np.uint64(1)
@@ -140,7 +141,7 @@ def _entry(row, number, g, h, g_scale, h_scale, key):
     up_g, up_h = _share(np.uint32(bits & _LOW32)), _share(np.uint32(bits >> _ROW))
     a = np.int32(np.floor(np.float64(g) * g_scale + up_g))
     b = np.int32(np.floor(np.float64(h) * h_scale + up_h))
-    a, b = min(a, _MOST_G), min(b, _MOST_H)
+    a, b = min(a, _MOST_G), min(b, MOST_H)
     return (row << _ROW) | np.uint64(np.uint32((a << _G_PLACE) | b))
 
 

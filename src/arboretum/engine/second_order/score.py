@@ -10,7 +10,8 @@ twice the reduction of the loss by b, are:
 
 The number of rows on a side is estimated as LightGBM does: a bin gets a share of the node's rows in
 proportion to its H, rounded; the bins of one side are added up, and the other side gets the rest. Where H
-differs much between rows, the estimates are far off, and ``min_rows`` is enforced only roughly.
+differs much between rows, the estimates are far off, and ``min_rows`` is enforced only roughly. As
+scikit-learn does it, rows are counted (row_counts.py).
 """
 
 from __future__ import annotations
@@ -81,7 +82,8 @@ class SplitRules(NamedTuple):
     cut_seed: int = 6
     symmetric: bool = False  # one cut for all nodes of a level; categories as XGBoost orders them
     noise: float = 0.0  # on scores of symmetric trees; 1: as much as they vary by chance
-    gaps_in_order: bool = False  # missing values are one of the categories, as scikit-learn has it
+    # missing values are one of the categories; rows are counted where ``min_rows`` decides
+    as_scikit_learn: bool = False
 
 
 class SplitScratch(NamedTuple):
@@ -98,6 +100,7 @@ class SplitScratch(NamedTuple):
     )  # (most bins + 1,) int64: the memory of ``gain``: positive numbers have the same order
     order: np.ndarray  # (most bins + 1,) int64
     ratio: np.ndarray  # (most bins + 1,) float64
+    counts: np.ndarray  # (most bins + 1,) int64, the rows of every bin
     gains: np.ndarray  # (2, most bins) float64, added up over a level, by side of missing values
     best: np.ndarray  # (1,) SPLIT
     members: np.ndarray  # (n_words,) uint32: the bins of a category split that go left

@@ -66,8 +66,10 @@ def _pack(hist, start, bins, both):
 
 
 @subkernel
-def best_of(hist, starts, columns, first, last, features, node, rules, scratch):
+def best_of(hist, starts, columns, first, last, features, node, rules, rows, scratch):
     """Find the best split among ``columns[first:last]``; the first of equals is kept.
+
+    ``rows``: where the node's rows are (row_counts.py).
 
     hist (n_sums,) int64; starts (n_columns + 1,) int64; columns (n_features,) int64.
     """
@@ -85,10 +87,10 @@ def best_of(hist, starts, columns, first, last, features, node, rules, scratch):
             if not packed:
                 _pack(hist, start, bins, sums)
             n = np.int64(features.n_bins[f])
-            scan_packed(f, n, sums, sums[bins - 1], node, rules, scratch)
+            scan_packed(f, n, sums, sums[bins - 1], node, features, rules, rows, scratch)
             continue
         n = load_bins(hist, starts, f, features, node, scratch)
         if features.is_category[f]:
-            scan_categories(f, n, node, rules, scratch)
+            scan_categories(f, n, node, features, rules, rows, scratch)
         else:
-            scan_number(f, n, node, sign, rules, scratch)
+            scan_number(f, n, node, sign, features, rules, rows, scratch)

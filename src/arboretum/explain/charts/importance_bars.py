@@ -10,6 +10,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from arboretum.base.anatomy import has_anatomy
+from arboretum.boosting.lightgbm.booster import LGBMBooster
+from arboretum.boosting.xgboost.booster import XGBBooster
 from arboretum.errors import ParameterError
 from arboretum.explain.dependence.importances import feature_importances, importances_of
 from arboretum.explain.other_names import booster_of
@@ -57,11 +59,11 @@ def read_bars(
     """
     texts = "{v}" if precision is None else f"{{v:.{precision}f}}"
     booster = booster_of(given)
-    if hasattr(booster, "get_score"):
+    if isinstance(booster, XGBBooster):
         return _of_xgboost(booster, "weight" if kind == "auto" else kind, names, ignore_zero)
-    if hasattr(booster, "feature_importance"):
-        own = getattr(given, "importance_type", "split") if kind == "auto" else kind
-        return _of_lightgbm(booster, own, names, ignore_zero, texts)
+    if isinstance(booster, LGBMBooster):
+        usual = "split" if booster is given else given.importance_type
+        return _of_lightgbm(booster, usual if kind == "auto" else kind, names, ignore_zero, texts)
     found = _measured(given, kind, texts)
     return found if names is None else replace(found, names=_checked(names, len(found.mean)))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from arboretum.boosting.lightgbm.booster import LGBMBooster
 from arboretum.data.checks import did_you_mean
 from arboretum.errors import ParameterError
 from arboretum.explain.mpl import axes_for, frame, require_pyplot
@@ -96,7 +97,7 @@ def _histogram(model: Any, feature: int | str, bins: Any) -> tuple[np.ndarray, n
     """Return counts and edges of the thresholds on a column."""
     anatomy, booster = anatomy_of(model, "plot_split_value_histogram"), booster_of(model)
     schema = anatomy.columns.schema
-    names = list(booster.feature_name() if hasattr(booster, "feature_name") else schema.names)
+    names = list(booster.feature_name() if isinstance(booster, LGBMBooster) else schema.names)
     known = names if isinstance(feature, str) else range(len(names))
     if feature not in known:
         raise ParameterError(

@@ -151,9 +151,8 @@ def importances_of(model: Any) -> np.ndarray | None:
     >>> importances_of(CARTClassifier().fit([[1, 5], [2, 5], [3, 5]], [0, 0, 1]))
     array([1., 0.])
     """
-    own = getattr(
-        model, "feature_importances_", None
-    )  # members of any library; some have no importances
+    # members of any library; some have no importances
+    own = getattr(model, "feature_importances_", None)
     if own is not None:
         return np.asarray(own, dtype=float)
     if not has_anatomy(model):

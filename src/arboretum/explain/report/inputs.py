@@ -156,7 +156,8 @@ def take_ids(model: Any, X: Any, ids: Any) -> tuple[Any, list[str] | None]:
         if not has_column(X, ids):
             raise DataError(f"ids: X has no column {ids!r}")
         names = [f"{ids} {one}" for one in np.asarray(X[ids]).tolist()]
-        known = _columns_given(model)
+        # names that the model or pipeline takes
+        known = list(getattr(model, "feature_names_in_", ()))
         kept = [name for name in X.columns if name != ids or name in known]
         return X[kept], names
     if ids is not None:
@@ -174,11 +175,6 @@ def take_ids(model: Any, X: Any, ids: Any) -> tuple[Any, list[str] | None]:
 def _numbers_rows(index: Any) -> bool:
     """Return True if the index of a dataframe is 0, 1, 2, …"""
     return index.dtype.kind in "iu" and np.array_equal(index.to_numpy(), np.arange(len(index)))
-
-
-def _columns_given(model: Any) -> list[str]:
-    """Return the names of the columns that a model or a pipeline takes, if they have names."""
-    return list(getattr(model, "feature_names_in_", ()))
 
 
 def has_column(X: Any, name: str) -> bool:

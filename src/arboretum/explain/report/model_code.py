@@ -326,7 +326,7 @@ def _bagging(code: ModelCode, model: Any, anatomy: Anatomy) -> dict[str, Any]:
     for part in anatomy.parts:
         step = _part(code, anatomy, part)
         if anatomy.labels is not None:
-            step = _as_classes(step, part, anatomy)
+            step = _as_classes(step, part, anatomy, coded=not has_anatomy(part.model))
             if not hasattr(part.model, "predict_proba"):
                 step = {"op": "hard", "of": step}
         parts.append(step)
@@ -413,14 +413,19 @@ def _maps(mine: Schema, theirs: Schema, places: np.ndarray) -> dict[str, list[in
     return maps
 
 
-def _as_classes(step: dict[str, Any], part: PartModel, anatomy: Anatomy) -> dict[str, Any]:
-    """Return the step that moves a member's class probabilities to the places of the model's classes."""
+def _as_classes(
+    step: dict[str, Any], part: PartModel, anatomy: Anatomy, *, coded: bool = False
+) -> dict[str, Any]:
+    """Return the step that moves a member's class probabilities to the places of the model's classes.
+
+    ``coded``: the member has learned the numbers of the classes.
+    """
     theirs, mine = np.asarray(part.model.classes_), anatomy.labels
     assert mine is not None
-    if np.array_equal(theirs, mine):
+    places = theirs if coded else np.searchsorted(mine, theirs)
+    if np.array_equal(places, np.arange(len(mine))):
         return step
-    places = np.searchsorted(mine, theirs).tolist()
-    return {"op": "classes", "places": places, "count": len(mine), "of": step}
+    return {"op": "classes", "places": places.tolist(), "count": len(mine), "of": step}
 
 
 # ---------------------------------------------------------------------- other libraries' models

@@ -15,6 +15,8 @@ from arboretum.registry import __version__
 
 __all__ = ["overview_of"]
 
+_SHOWN = ("target", "task")  # notes that the page has a line for
+
 
 def overview_of(model: Any, n_rows: int, n_used: int, n_columns: int) -> dict[str, Any]:
     """Return the facts of the first panel."""
@@ -29,7 +31,11 @@ def overview_of(model: Any, n_rows: int, n_used: int, n_columns: int) -> dict[st
         "parameters": _parameters(model),
         "versions": _versions(),
         "hash": _hash(model),
-        "notes": {k: str(v) for k, v in anatomy.history.notes.items() if len(str(v)) < 200},
+        "notes": {
+            k: str(v)
+            for k, v in anatomy.history.notes.items()
+            if len(str(v)) < 200 and k not in _SHOWN
+        },
     }
     history, parts = anatomy.history, anatomy.parts
     if history.seconds is not None:  # a model read from a file has none

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from arboretum.base.anatomy import has_anatomy
-from arboretum.data.slices import as_view, take_columns, take_rows
+from arboretum.data.slices import as_view, take_columns
 from arboretum.data.target import weights
 from arboretum.errors import ParameterError
 from arboretum.explain.worksheet.families.cart import CartFamily
@@ -301,11 +301,8 @@ class TogetherFamily(Family):
             width = rows.shape[1]
             names = self.input_names(width)
             classes = class_names(self.model)
-            heads = (
-                ["weight"]
-                if len(rows) == 1
-                else [str(c) for c in (classes if classes is not None else range(len(rows)))]
-            )
+            each = range(len(rows)) if classes is None else classes
+            heads = ["weight"] if len(rows) == 1 else [str(c) for c in each]
             lines = [
                 (name, *map(float, column)) for name, column in zip(names, rows.T, strict=True)
             ]
@@ -404,8 +401,5 @@ def _plain_rows(X: Any, i: int) -> Any:
     """Return one row of a table in the form it came in, for estimators of any library."""
     from sklearn.utils import _safe_indexing
 
-    return (
-        _safe_indexing(X, [i])
-        if hasattr(X, "shape") or isinstance(X, list)
-        else take_rows(as_view(X), np.array([i]))
-    )
+    indexed = hasattr(X, "shape") or isinstance(X, list)
+    return _safe_indexing(X, [i]) if indexed else table_of_row(X, i)
