@@ -1,5 +1,7 @@
 """The random numbers of keys.py inside kernels: a hash of (key, counter)."""
 
+import math
+
 import numpy as np
 
 from arboretum.engine.compiler.decorators import inline, kernel, subkernel
@@ -10,7 +12,7 @@ __all__ = ["child_keys", "draw_features", "draw_rows", "mix", "normal", "pick_co
 _GOLDEN, _ONE = np.uint64(GOLDEN), np.uint64(1)
 (_S1, _M1), (_S2, _M2), (_S3, _) = ((np.uint64(s), np.uint64(m)) for s, m in STEPS)
 _S16, _LOW16, _QUARTERS = np.uint64(16), np.uint64(0xFFFF), 4
-_TO_UNIT = 3.0**0.5 / 65536.0  # four quarters have a variance of 4/12
+_TO_UNIT = math.sqrt(3.0) / 65536.0  # four quarters have a variance of 4/12
 _S11 = np.uint64(11)  # float64 has 53 of 64 bits
 
 

@@ -18,7 +18,7 @@ RULES = SplitRules(
 
 @kernel
 def _best(hist, starts, columns, features, node, rules, scratch):
-    best_of(hist, starts, columns, 0, len(columns), features, node, rules, None, scratch)
+    best_of(hist, starts, columns, features, node, rules, None, scratch)
 
 
 def _features(n_bins: np.ndarray) -> Features:

@@ -266,8 +266,8 @@ def _scan(store, tree, features, rules, scales, rows, scratch, item):
     node, hist = scanned_node(scanned, scales.chosen[0].unit, rules), tree.hists[scanned.slot]
     best.gain, best.feature = -np.inf, -1
     if first < last:
-        drawn = tree.draw.drawn[side]
-        best_of(hist, store.starts, drawn, first, last, features, node, rules, rows, scratch)
+        drawn = tree.draw.drawn[side, first:last]
+        best_of(hist, store.starts, drawn, features, node, rules, rows, scratch)
         _keep_found(tree, item, scratch)
 
 

@@ -66,18 +66,17 @@ def _pack(hist, start, bins, both):
 
 
 @subkernel
-def best_of(hist, starts, columns, first, last, features, node, rules, rows, scratch):
-    """Find the best split among ``columns[first:last]``; the first of equals is kept.
+def best_of(hist, starts, columns, features, node, rules, rows, scratch):
+    """Find the best split among some columns; the first of equals is kept.
 
     ``rows``: where the node's rows are (row_counts.py).
 
-    hist (n_sums,) int64; starts (n_columns + 1,) int64; columns (n_features,) int64.
+    hist (n_sums,) int64; starts (n_columns + 1,) int64; columns (n_searched,) int64.
     """
     scratch.best[0].gain, scratch.best[0].feature = -np.inf, -1
     packed = len(hist) == starts[len(starts) - 1]
     fits = node.is_plain and node.rows <= FULL  # both sums in one number
-    for k in range(first, last):
-        f = columns[k]
+    for f in columns:
         sign = np.float64(features.monotone[f]) if len(features.monotone) else 0.0
         number = not features.is_category[f] and features.default_bin[f] < 0
         if number and fits and sign == 0.0:
