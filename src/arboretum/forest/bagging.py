@@ -77,7 +77,7 @@ class BaggingClassifier(ClassesOutOfBag, Classes, Bagging):
         return codes, self._labels_for(self._base())[codes[:, 0]]
 
     def _labels_for(self, member: Any) -> np.ndarray:
-        """Return the classes as a member learns them: codes for other libraries, some of which need those."""
+        """Return the classes that a member is fitted to: their numbers, if it comes from another library."""
         return self.classes_ if has_anatomy(member) else np.arange(self.n_classes_)
 
     def _read_answer(self, member: Any, X: Any, **given: Any) -> np.ndarray:
