@@ -328,7 +328,7 @@ def _choices(fitted: Fitted, settings: Settings, n_rows: int, dates: list[Choice
             why = "the only kind"
         elif not found.is_weighed:
             why = "few rows: kinds weigh the same"
-        chosen = f"weight {weight:g}" if weight else ""
+        chosen = f"weight {weight:.2g}" if weight else ""
         lines.append(Choice("kind", f"{kind}, {rounds} rounds", loss, chosen, why))
     if not alone:
         option = "of the kinds" if found.is_weighed else "of the folds, one kind each"
